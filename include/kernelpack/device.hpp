@@ -1,0 +1,44 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kernelpack {
+
+namespace cpu {
+class Executor;
+}
+
+struct CpuOptions {
+  /// Threads that share the work of one call, the caller included; 0: one per processor the process may run on.
+  int threads = 0;
+  /// Instruction set to use: "" for the best that the machine has, or one of `cpu_targets()`. An unknown name is
+  /// an error of kind device, one that the machine lacks is an error of kind unsupported.
+  std::string target{};
+};
+
+/// Where calls run. Cheap to copy: copies share the device. Safe to use from several threads.
+class Device {
+ public:
+  static Device cpu(const CpuOptions& options = {});
+
+  /// "cpu (avx3, 2 threads)".
+  std::string description() const;
+
+  const cpu::Executor& executor() const noexcept { return *executor_; }
+
+ private:
+  explicit Device(std::shared_ptr<const cpu::Executor> executor) : executor_(std::move(executor)) {}
+  std::shared_ptr<const cpu::Executor> executor_;
+};
+
+struct CpuTarget {
+  std::string_view name;  ///< "avx3", "avx2", "sse4", "scalar" (x86-64); "neon", "scalar" (AArch64)
+  bool supported;         ///< by the machine at hand
+};
+/// The instruction sets that kernels were compiled for, best first.
+std::vector<CpuTarget> cpu_targets();
+
+}  // namespace kernelpack

@@ -1,0 +1,9 @@
+#pragma once
+
+// Everything of the C++ interface.
+#include "kernelpack/call.hpp"
+#include "kernelpack/device.hpp"
+#include "kernelpack/error.hpp"
+#include "kernelpack/kernel.hpp"
+#include "kernelpack/package.hpp"
+#include "kernelpack/tensor.hpp"

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernelpack/call.hpp"
+#include "kernelpack/error.hpp"
+
+namespace kernelpack {
+
+namespace package {
+struct Model;
+}
+
+/// How a package folder is loaded.
+struct LoadOptions {
+  bool verify = true;            ///< check every used file against metadata.json's digests
+  std::string expected_op_id{};  ///< if not empty, the package must have this op id
+};
+
+/// Whether a file of the package matches metadata.json.
+enum class DigestState { matches, differs, absent, unlisted, unchecked };
+std::string_view to_string(DigestState state) noexcept;
+
+struct PackageFile {
+  std::string name;
+  std::size_t bytes = 0;
+  DigestState digest = DigestState::unchecked;
+};
+
+/// A kernel package: verified, immutable, cheap to copy (copies share one model), safe to use from several threads.
+/// Every expression and template is parsed at load, so a bad package fails here and never at dispatch.
+class Package {
+ public:
+  /// Loads `folder/build/webgpu` or a folder that itself holds manifest.json. Throws the first fault found.
+  static Package load(const std::filesystem::path& folder, const LoadOptions& options = {});
+  /// All faults of the folder, in the order of the files and of the text; empty if it loads.
+  static std::vector<Error> validate(const std::filesystem::path& folder, const LoadOptions& options = {});
+
+  const std::string& op_id() const noexcept;
+  /// Contract version of metadata.json; nothing for a bare manifest.
+  std::optional<int> version() const noexcept;
+  /// "1.0", "2.0" or "2.1".
+  const std::string& manifest_spec() const noexcept;
+  /// The folder that holds manifest.json.
+  const std::filesystem::path& folder() const noexcept;
+  std::vector<PackageFile> files() const;
+  /// Every listed file that is present matches its digest, and metadata.json exists.
+  bool verified() const noexcept;
+
+  const package::Model& model() const noexcept { return *model_; }
+
+ private:
+  explicit Package(std::shared_ptr<const package::Model> model) : model_(std::move(model)) {}
+  std::shared_ptr<const package::Model> model_;
+};
+
+/// A package that is shipped with kernelpack or installed beside it.
+struct ShippedPackage {
+  std::string op_id;
+  std::filesystem::path folder;
+};
+
+/// The folders that are searched by op id, in order: each entry of the environment variable KERNELPACK_PACKAGES
+/// (':' between entries), `../../packages` and `../share/kernelpack/packages` from the executable. The working
+/// directory is never searched.
+std::vector<std::filesystem::path> package_search_path();
+/// Every shipped package, sorted by op id; the first folder on the search path wins.
+std::vector<ShippedPackage> shipped_packages();
+
+}  // namespace kernelpack

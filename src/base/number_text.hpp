@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace kernelpack {
+
+/// The text of a double as JavaScript's Number.prototype.toString() gives it (format.md 4.6): shortest digits that
+/// round-trip, "1e-7", "1e+21", "NaN", "Infinity", and "0" for minus zero.
+std::string javascript_number_text(double value);
+
+/// JavaScript's Number(text): trimmed, "" is 0, hexadecimal, octal and binary prefixes and "Infinity" understood,
+/// anything else NaN.
+double javascript_to_number(std::string_view text);
+
+}  // namespace kernelpack
