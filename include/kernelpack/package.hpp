@@ -20,6 +20,8 @@ struct Model;
 struct LoadOptions {
   bool verify = true;            ///< check every used file against metadata.json's digests
   std::string expected_op_id{};  ///< if not empty, the package must have this op id
+  /// Accept a package whose templates are absent: it binds and plans, but there is no shader to run.
+  bool allow_missing_templates = false;
 };
 
 /// Whether a file of the package matches metadata.json.
