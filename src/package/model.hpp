@@ -187,7 +187,6 @@ struct Pass {
   FormulaMap source_inputs;  ///< (1.0) names under `source`; none sees another
   std::vector<Binding> bindings;
   Dispatch dispatch;
-  FormulaMap profile;
   std::optional<int> subgroup_collectives_width;  ///< nothing: not stated or "portable"
   bool submit_after = false;
   std::vector<ViewAlias> view_aliases;
@@ -279,8 +278,8 @@ struct Model {
   std::vector<TemplateFile> templates;  ///< sorted by name
   std::optional<Metadata> metadata;     ///< nothing for a bare manifest
   std::filesystem::path folder;
-  std::vector<PackageFile> files;
-  bool verified = false;
+  bool verified = false;             ///< every used file matched its digest
+  bool verification_waived = false;  ///< loaded with LoadOptions::verify off
 
   /// Each is the entry of that name or null.
   const Port* input(std::string_view port_name) const noexcept;
