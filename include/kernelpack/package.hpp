@@ -34,6 +34,62 @@ struct PackageFile {
   DigestState digest = DigestState::unchecked;
 };
 
+/// The contract and the parts of a package as plain data, for people and tools. Expressions are shown as their text.
+struct PackageSummary {
+  struct Port {
+    std::string name;
+    std::string description;
+    std::string dtype;  ///< a dtype or a type variable; empty if the manifest gives none
+    std::string rank;   ///< empty if not stated
+    std::string shape;  ///< outputs: how it is inferred; inputs: informative; empty if not stated
+    bool optional = false;
+    bool inout = false;  ///< listed among inputs and outputs
+  };
+  struct Argument {
+    std::string name;
+    std::string description;
+    std::string kind;  ///< "u32", "i32", "f32", "bool", "string"
+    bool required = true;
+    std::vector<std::string> one_of;  ///< the only strings allowed; empty: any
+  };
+  struct Attribute {
+    std::string name;
+    std::string description;
+    std::optional<AttributeValue> default_value;
+    bool required = false;
+    std::vector<AttributeValue> values;  ///< the only values allowed; empty: any
+  };
+  struct Type {
+    std::string name;
+    std::vector<DType> dtypes;
+  };
+  struct Tunable {
+    std::string name;
+    std::string description;
+    AttributeValue value;
+  };
+  struct Variant {
+    std::string id;
+    std::string description;
+    double priority = 0;
+    std::vector<std::string> when;  ///< conditions of this variant; those of `PackageSummary::when` come first
+    std::vector<std::string> templates;
+  };
+
+  std::string op_id;
+  std::string description;
+  std::optional<double> since_version;  ///< ONNX opset
+  std::string license;                  ///< empty for a bare manifest
+  std::vector<Port> inputs;
+  std::vector<Port> outputs;
+  std::vector<Argument> arguments;
+  std::vector<Attribute> attributes;
+  std::vector<Type> types;
+  std::vector<Tunable> tunables;
+  std::vector<std::string> when;  ///< conditions on every call
+  std::vector<Variant> variants;  ///< manifest order; empty for a contract-only package
+};
+
 /// A kernel package: verified, immutable, cheap to copy (copies share one model), safe to use from several threads.
 /// Every expression and template is parsed at load, so a bad package fails here and never at dispatch.
 class Package {
@@ -53,6 +109,7 @@ class Package {
   std::vector<PackageFile> files() const;
   /// Every listed file that is present matches its digest, and metadata.json exists.
   bool verified() const noexcept;
+  PackageSummary describe() const;
 
   const package::Model& model() const noexcept { return *model_; }
 
