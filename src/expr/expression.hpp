@@ -12,8 +12,8 @@ namespace kernelpack::expr {
 
 class Scope;
 
-/// One parsed expression of the package language (format.md 4). Immutable, cheap to copy, safe to share between
-/// threads.
+/// One parsed expression of the package language (format.md 4). Immutable, cheap to copy, safe to share
+/// between threads.
 class Expression {
  public:
   /// Parses `text`. Throws expression with place and caret, or limit beyond the depth budget.
