@@ -11,12 +11,27 @@ namespace cpu {
 class Executor;
 }
 
+/// Threads of the caller that share the work of calls instead of those of the process-wide pool.
+class TaskRunner {
+ public:
+  virtual ~TaskRunner() = default;
+  /// Calls `task(context, index)` exactly once for each index in [0, count), in any order and on any threads, and
+  /// returns after the last has returned. Tasks neither throw nor wait for each other. Called from several threads
+  /// at once when calls are concurrent.
+  virtual void run(int count, void (*task)(void* context, int index), void* context) = 0;
+};
+
 struct CpuOptions {
   /// Threads that share the work of one call, the caller included; 0: one per processor the process may run on.
   int threads = 0;
   /// Instruction set to use: "" for the best that the machine has, or one of `cpu_targets()`. An unknown name is
   /// an error of kind device, one that the machine lacks is an error of kind unsupported.
   std::string target{};
+  /// How long the threads of the pool poll for the next call before they block, at most 1000. The pool is shared by
+  /// the process; the latest call decides. After a fork the child starts threads of its own with its first call.
+  int spin_microseconds = 1000;
+  /// Set to run on the caller's threads; `threads` is then the number of tasks that run at once.
+  std::shared_ptr<TaskRunner> runner{};
 };
 
 /// Where calls run. Cheap to copy: copies share the device. Safe to use from several threads.
