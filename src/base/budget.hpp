@@ -5,7 +5,8 @@
 
 namespace kernelpack {
 
-/// Budgets for untrusted input (format.md 14 (u)). Exceeding one is an error of kind limit that names the budget.
+/// Budgets for untrusted input (format.md 14 (u)). Exceeding one is an error of kind limit that names the
+/// budget.
 struct Budgets {
   std::size_t expression_depth = 200;        ///< nested brackets, calls, unary signs, `not` and ternaries
   std::uint64_t evaluation_steps = 1000000;  ///< nodes evaluated by one expression or one template

@@ -78,10 +78,11 @@ struct Document {
   Value root;
 };
 
-/// Parses strict JSON (RFC 8259: no comments, no trailing commas, UTF-8). Throws `kind` (package by default) naming
-/// line and column for a syntax error, a duplicate key, invalid UTF-8 or a number outside double; limit for a
-/// text or nesting beyond the budgets.
-Document parse(std::string text, std::string name, const Budgets& budgets = {}, ErrorKind kind = ErrorKind::package);
+/// Parses strict JSON (RFC 8259: no comments, no trailing commas, UTF-8). Throws `kind` (package by default)
+/// naming line and column for a syntax error, a duplicate key, invalid UTF-8 or a number outside double;
+/// limit for a text or nesting beyond the budgets.
+Document parse(std::string text, std::string name, const Budgets& budgets = {},
+               ErrorKind kind = ErrorKind::package);
 
 /// Compact JSON text: members in order, numbers as JavaScript prints them, strings escaped.
 std::string write(const Value& value);

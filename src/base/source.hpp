@@ -35,13 +35,15 @@ std::string to_string(const Origin& origin);
 /// `to_string(origin)` followed by ", line L, column C".
 std::string locate(const Origin& origin, std::string_view text, std::size_t offset);
 
-/// The source line that holds `span.begin` and, below it, carets under the part of the span on that line, e.g.
+/// The source line that holds `span.begin` and, below it, carets under the part of the span on that line,
+/// e.g.
 ///     shapes.data + 1
 ///            ^^^^
 /// Tabs are kept in the caret line, control characters are shown as '?', long lines are cut around the span.
 std::string excerpt(std::string_view text, SourceSpan span);
 
 /// An error at a place of a source text: `where` and the excerpt are filled in.
-Error error_at(ErrorKind kind, std::string message, const Origin& origin, std::string_view text, SourceSpan span);
+Error error_at(ErrorKind kind, std::string message, const Origin& origin, std::string_view text,
+               SourceSpan span);
 
 }  // namespace kernelpack
