@@ -1,0 +1,68 @@
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <system_error>
+
+#include "kernelpack/package.hpp"
+#include "package/files.hpp"
+
+namespace kernelpack {
+namespace {
+
+std::filesystem::path executable_folder() {
+  std::error_code error;
+  const auto path = std::filesystem::read_symlink("/proc/self/exe", error);
+  return error ? std::filesystem::path() : path.parent_path();
+}
+
+bool is_folder(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(path, ignored);
+}
+
+bool holds_package(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  for (const auto& candidate : {folder / "build" / "webgpu", folder})
+    if (std::filesystem::is_regular_file(candidate / "manifest.json", ignored)) return true;
+  return false;
+}
+
+}  // namespace
+
+std::vector<std::filesystem::path> package_search_path() {
+  std::vector<std::filesystem::path> folders;
+  if (const char* variable = std::getenv("KERNELPACK_PACKAGES")) {
+    std::string_view rest = variable;
+    while (!rest.empty()) {
+      const std::size_t colon = rest.find(':');
+      const std::string_view entry = rest.substr(0, colon);
+      // An empty entry would mean the working directory, which is never searched.
+      if (!entry.empty()) folders.emplace_back(entry);
+      rest = colon == std::string_view::npos ? std::string_view() : rest.substr(colon + 1);
+    }
+  }
+  if (const auto folder = executable_folder(); !folder.empty()) {
+    folders.push_back((folder / ".." / ".." / "packages").lexically_normal());
+    folders.push_back((folder / ".." / "share" / "kernelpack" / "packages").lexically_normal());
+  }
+  return folders;
+}
+
+std::vector<ShippedPackage> shipped_packages() {
+  std::map<std::string, std::filesystem::path> found;
+  for (const auto& folder : package_search_path()) {
+    if (!is_folder(folder)) continue;
+    std::error_code error;
+    for (auto entry = std::filesystem::directory_iterator(folder, error);
+         !error && entry != std::filesystem::directory_iterator(); entry.increment(error))
+      if (is_folder(entry->path()) && holds_package(entry->path()))
+        found.emplace(entry->path().filename().string(), entry->path());
+  }
+  std::vector<ShippedPackage> packages;
+  packages.reserve(found.size());
+  for (auto& [op_id, path] : found) packages.push_back({op_id, path});
+  return packages;
+}
+
+}  // namespace kernelpack
