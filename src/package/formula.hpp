@@ -19,11 +19,11 @@ struct Formula {
   using Object = std::vector<NamedFormula>;  ///< in the order of the text
 
   Formula() = default;
-  explicit Formula(bool value) : content(value) {}
-  explicit Formula(double value) : content(value) {}
-  explicit Formula(expr::Expression value) : content(std::move(value)) {}
-  explicit Formula(List items) : content(std::move(items)) {}
-  explicit Formula(Object members) : content(std::move(members)) {}
+  explicit Formula(bool value);
+  explicit Formula(double value);
+  explicit Formula(expr::Expression value);
+  explicit Formula(List items);
+  explicit Formula(Object members);
 
   bool is_null() const noexcept { return content.index() == 0; }
   const bool* boolean() const noexcept { return std::get_if<bool>(&content); }
@@ -41,6 +41,13 @@ struct NamedFormula {
   Formula value;
 };
 using FormulaMap = std::vector<NamedFormula>;
+
+// Defined here because clang wants NamedFormula complete where a Formula can be destroyed.
+inline Formula::Formula(bool value) : content(value) {}
+inline Formula::Formula(double value) : content(value) {}
+inline Formula::Formula(expr::Expression value) : content(std::move(value)) {}
+inline Formula::Formula(List items) : content(std::move(items)) {}
+inline Formula::Formula(Object members) : content(std::move(members)) {}
 
 /// The value in that scope: constants stand for themselves, lists and objects are evaluated item by item.
 /// Throws what Expression::evaluate throws.
