@@ -1,0 +1,242 @@
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "json.hpp"
+#include "kernelpack/kernel.hpp"
+#include "kernelpack/package.hpp"
+#include "verb.hpp"
+
+namespace kernelpack::cli {
+namespace {
+
+std::string joined(const std::vector<std::string>& parts, std::string_view separator) {
+  return fmt::format("{}", fmt::join(parts, separator));
+}
+
+std::string dtypes_text(const std::vector<DType>& dtypes) {
+  std::vector<std::string> names;
+  for (const DType dtype : dtypes) names.emplace_back(to_string(dtype));
+  return joined(names, ", ");
+}
+
+/// Rows of cells, each column as wide as its widest cell, indented by two.
+class Table {
+ public:
+  void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  std::string text(std::string_view title) const {
+    if (rows_.empty()) return {};
+    std::vector<std::size_t> widths;
+    for (const auto& row : rows_) {
+      widths.resize(std::max(widths.size(), row.size()));
+      for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    }
+    std::string text = fmt::format("\n{}\n", title);
+    for (const auto& row : rows_) {
+      std::string line;
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        if (widths[i] != 0) line += fmt::format("  {:<{}}", row[i], widths[i]);
+      }
+      text += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
+    }
+    return text;
+  }
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+Table ports_table(const std::vector<PackageSummary::Port>& ports) {
+  Table table;
+  for (const PackageSummary::Port& port : ports) {
+    std::vector<std::string> notes;
+    if (port.optional) notes.emplace_back("optional");
+    if (port.inout) notes.emplace_back("input and output");
+    if (!port.rank.empty()) notes.push_back("rank " + port.rank);
+    if (!port.shape.empty()) notes.push_back("shape " + port.shape);
+    table.add({port.name, port.dtype, joined(notes, ", "), port.description});
+  }
+  return table;
+}
+
+std::string values_text(const std::vector<AttributeValue>& values) {
+  std::vector<std::string> texts;
+  for (const AttributeValue& value : values) texts.push_back(to_string(value));
+  return joined(texts, ", ");
+}
+
+std::string text_of(const Package& package) {
+  const PackageSummary summary = package.describe();
+  std::string text = summary.op_id + '\n';
+  if (!summary.description.empty()) text += fmt::format("  {}\n", summary.description);
+  text += fmt::format("  manifest {}{}{}{}\n", package.manifest_spec(),
+                      package.version() ? fmt::format(", contract version {}", *package.version()) : "",
+                      summary.since_version ? fmt::format(", ONNX opset {}", *summary.since_version) : "",
+                      summary.license.empty() ? "" : ", " + summary.license);
+  text += fmt::format("  {}\n", package.folder().string());
+
+  text += ports_table(summary.inputs).text("Inputs");
+  text += ports_table(summary.outputs).text("Outputs");
+
+  Table arguments;
+  for (const auto& argument : summary.arguments) {
+    arguments.add({argument.name, argument.kind,
+                   (argument.required ? "required" : "optional") +
+                       (argument.one_of.empty() ? "" : ", one of " + joined(argument.one_of, ", ")),
+                   argument.description});
+  }
+  text += arguments.text("Arguments");
+
+  Table attributes;
+  for (const auto& attribute : summary.attributes) {
+    std::string state = attribute.required        ? "required"
+                        : attribute.default_value ? "default " + to_string(*attribute.default_value)
+                                                  : "absent unless given";
+    if (!attribute.values.empty()) state += ", one of " + values_text(attribute.values);
+    attributes.add({attribute.name, state, attribute.description});
+  }
+  text += attributes.text("Attributes");
+
+  Table types;
+  for (const auto& type : summary.types) types.add({type.name, dtypes_text(type.dtypes)});
+  text += types.text("Types");
+
+  Table tunables;
+  for (const auto& tunable : summary.tunables) {
+    tunables.add({tunable.name, to_string(tunable.value), tunable.description});
+  }
+  text += tunables.text("Tunables");
+
+  Table conditions;
+  for (const std::string& condition : summary.when) conditions.add({condition});
+  text += conditions.text("Conditions on every call");
+
+  Table variants;
+  for (const auto& variant : summary.variants) {
+    variants.add({variant.id, fmt::format("priority {}", variant.priority), joined(variant.templates, ", "),
+                  variant.description});
+    for (const std::string& condition : variant.when) variants.add({"", "when " + condition});
+  }
+  text += summary.variants.empty()
+              ? "\nVariants\n  none: the package is a contract only and runs on CPU kernels\n"
+              : variants.text("Variants");
+
+  Table files;
+  for (const PackageFile& file : package.files()) {
+    const bool absent = file.digest == DigestState::absent;
+    files.add({file.name, absent ? "" : fmt::format("{} bytes", file.bytes),
+               absent ? "absent" : fmt::format("digest {}", to_string(file.digest))});
+  }
+  text += files.text("Files");
+  return text;
+}
+
+Json ports_json(const std::vector<PackageSummary::Port>& ports) {
+  Json array = Json::array();
+  for (const PackageSummary::Port& port : ports) {
+    array.push_back({{"name", port.name},
+                     {"dtype", port.dtype},
+                     {"rank", port.rank},
+                     {"shape", port.shape},
+                     {"optional", port.optional},
+                     {"inout", port.inout},
+                     {"description", port.description}});
+  }
+  return array;
+}
+
+Json values_json(const std::vector<AttributeValue>& values) {
+  Json array = Json::array();
+  for (const AttributeValue& value : values) array.push_back(to_json(value));
+  return array;
+}
+
+Json json_of(const Package& package) {
+  const PackageSummary summary = package.describe();
+  Json json = {{"op", summary.op_id},
+               {"description", summary.description},
+               {"manifestSpec", package.manifest_spec()},
+               {"version", package.version() ? Json(*package.version()) : Json()},
+               {"sinceVersion", summary.since_version ? finite_or_text(*summary.since_version) : Json()},
+               {"license", summary.license},
+               {"folder", package.folder().string()},
+               {"verified", package.verified()},
+               {"inputs", ports_json(summary.inputs)},
+               {"outputs", ports_json(summary.outputs)}};
+  Json& arguments = json["arguments"] = Json::array();
+  for (const auto& argument : summary.arguments) {
+    arguments.push_back({{"name", argument.name},
+                         {"kind", argument.kind},
+                         {"required", argument.required},
+                         {"oneOf", argument.one_of},
+                         {"description", argument.description}});
+  }
+  Json& attributes = json["attributes"] = Json::array();
+  for (const auto& attribute : summary.attributes) {
+    Json entry = {{"name", attribute.name}, {"required", attribute.required}};
+    if (attribute.default_value) entry["default"] = to_json(*attribute.default_value);
+    entry["values"] = values_json(attribute.values);
+    entry["description"] = attribute.description;
+    attributes.push_back(std::move(entry));
+  }
+  Json& types = json["types"] = Json::array();
+  for (const auto& type : summary.types) {
+    Json dtypes = Json::array();
+    for (const DType dtype : type.dtypes) dtypes.push_back(std::string(to_string(dtype)));
+    types.push_back({{"name", type.name}, {"dtypes", std::move(dtypes)}});
+  }
+  Json& tunables = json["tunables"] = Json::array();
+  for (const auto& tunable : summary.tunables) {
+    tunables.push_back(
+        {{"name", tunable.name}, {"default", to_json(tunable.value)}, {"description", tunable.description}});
+  }
+  json["when"] = summary.when;
+  Json& variants = json["variants"] = Json::array();
+  for (const auto& variant : summary.variants) {
+    variants.push_back({{"id", variant.id},
+                        {"description", variant.description},
+                        {"priority", finite_or_text(variant.priority)},
+                        {"when", variant.when},
+                        {"templates", variant.templates}});
+  }
+  Json& files = json["files"] = Json::array();
+  for (const PackageFile& file : package.files()) {
+    files.push_back(
+        {{"name", file.name}, {"bytes", file.bytes}, {"digest", std::string(to_string(file.digest))}});
+  }
+  return json;
+}
+
+struct InspectOptions {
+  std::string package;
+  bool unverified = false;
+  bool json = false;
+};
+
+ExitCode inspect(const InspectOptions& options) {
+  const Kernel kernel = failing_with(
+      ExitCode::input, [&] { return Kernel::get(options.package, {.verify = !options.unverified}); });
+  print(options.json ? document(json_of(kernel.package())) : text_of(kernel.package()));
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Verb add_inspect(CLI::App& program) {
+  CLI::App* command = program.add_subcommand(
+      "inspect",
+      "print the contract of a package\n"
+      "Loads and verifies the package, then prints its inputs and outputs, attributes with defaults, type "
+      "constraints, variants, and its files with the state of their digests.");
+  auto options = std::make_shared<InspectOptions>();
+  command->add_option("PACKAGE", options->package, "A package folder, or the op id of a shipped package.")
+      ->required();
+  command->add_flag("--no-verify", options->unverified,
+                    "Load a package whose digests are absent or do not match.");
+  command->add_flag("--json", options->json, "Print JSON.");
+  command->footer("EXAMPLES\n  kernelpack inspect com.microsoft.BiasSoftmax\n");
+  return {command, [options] { return inspect(*options); }};
+}
+
+}  // namespace kernelpack::cli

@@ -1,0 +1,81 @@
+#include "manual.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace kernelpack::cli {
+namespace {
+
+constexpr std::size_t kWidth = 80;
+
+/// The paragraphs of `text` (one per line) broken at spaces.
+std::string wrapped(std::string_view text, std::size_t indent) {
+  std::string result;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view paragraph = text.substr(0, end);
+    std::size_t column = 0;
+    while (!paragraph.empty()) {
+      const std::size_t space = std::min(paragraph.find(' '), paragraph.size());
+      const std::string_view word = paragraph.substr(0, space);
+      if (column != 0 && column + 1 + word.size() > kWidth) {
+        result += '\n';
+        column = 0;
+      }
+      result += column == 0 ? std::string(indent, ' ') : " ";
+      column += (column == 0 ? indent : 1) + word.size();
+      result += word;
+      paragraph.remove_prefix(std::min(space + 1, paragraph.size()));
+    }
+    result += '\n';
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return result;
+}
+
+std::string option_entry(const CLI::Option& option) {
+  const bool positional = option.get_positional();
+  std::string head = option.get_name(positional, !positional);
+  if (!positional && !option.get_type_name().empty()) head += ' ' + option.get_type_name();
+  return fmt::format("  {}\n{}", head, wrapped(option.get_description(), 6));
+}
+
+}  // namespace
+
+std::string Manual::make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const {
+  const CLI::App* parent = app->get_parent();
+  const std::string name = parent == nullptr ? app->get_name() : parent->get_name() + ' ' + app->get_name();
+  const std::string description = app->get_description();
+  const std::size_t summary_end = std::min(description.find('\n'), description.size());
+
+  std::string text = fmt::format("{} - {}\n\nUSAGE\n  {}", name, description.substr(0, summary_end), name);
+  const auto positionals =
+      app->get_options([](const CLI::Option* option) { return option->get_positional(); });
+  for (const CLI::Option* option : positionals) text += ' ' + option->get_name(true, false);
+  const auto commands = app->get_subcommands(std::function<bool(const CLI::App*)>{});
+  text += commands.empty() ? " [OPTIONS]\n" : " COMMAND [OPTIONS]\n";
+
+  if (summary_end < description.size()) {
+    text += "\nDESCRIPTION\n" + wrapped(description.substr(summary_end + 1), 2);
+  }
+  if (!commands.empty()) {
+    text += "\nCOMMANDS\n";
+    for (const CLI::App* command : commands) {
+      const std::string about = command->get_description();
+      text += fmt::format("  {:<10}{}\n", command->get_name(), about.substr(0, about.find('\n')));
+    }
+  }
+  text += "\nOPTIONS\n";
+  for (const CLI::Option* option : positionals) text += option_entry(*option);
+  for (const CLI::Option* option :
+       app->get_options([](const CLI::Option* each) { return each->nonpositional(); })) {
+    text += option_entry(*option);
+  }
+  if (!app->get_footer().empty()) text += '\n' + app->get_footer();
+  return text;
+}
+
+}  // namespace kernelpack::cli
