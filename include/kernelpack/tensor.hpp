@@ -41,7 +41,7 @@ struct Float16 {
 /// Dimensions, outermost first; each >= 0. An empty shape is a scalar (one element).
 using Shape = std::vector<std::int64_t>;
 
-/// "[8, 12, 42, 42]".
+/// "[8, 12, 42, 42]"; beyond 64 dimensions the rest is only counted.
 std::string to_string(const Shape& shape);
 /// The product of the dimensions (1 for a scalar). Throws contract if a dimension is negative or the product
 /// exceeds 2^53 - 1.
@@ -78,18 +78,28 @@ std::string to_string(const TensorSpec& spec);
 /// alignment of one element, and may be null when there are no elements.
 class TensorView {
  public:
+  /// No elements: float32[0]. A view that was moved from is in the same state.
   TensorView() = default;
-  /// Throws contract unless `bytes` holds exactly the elements of `shape`.
+  /// Throws contract unless `bytes` holds exactly the elements of `shape` and is aligned to one of them.
   TensorView(DType dtype, Shape shape, std::span<const std::byte> bytes);
   /// A view of typed memory: `TensorView::of<float>(values, {2, 3})`.
   template <class T>
   static TensorView of(std::span<const T> values, Shape shape) {
     return TensorView(dtype_of<T>(), std::move(shape), std::as_bytes(values));
   }
+  TensorView(const TensorView&) = default;
+  TensorView& operator=(const TensorView&) = default;
+  TensorView(TensorView&& other) noexcept { swap(other); }
+  TensorView& operator=(TensorView&& other) noexcept {
+    TensorView taken(std::move(other));
+    swap(taken);
+    return *this;
+  }
+  ~TensorView() = default;
 
   DType dtype() const noexcept { return spec_.dtype; }
-  const Shape& shape() const noexcept { return spec_.shape; }
-  const TensorSpec& spec() const noexcept { return spec_; }
+  const Shape& shape() const noexcept { return spec().shape; }
+  const TensorSpec& spec() const noexcept { return spec_.shape.empty() && count_ == 0 ? nothing() : spec_; }
   std::int64_t element_count() const noexcept { return count_; }
   std::span<const std::byte> bytes() const noexcept { return {data_, byte_size()}; }
   const std::byte* data() const noexcept { return data_; }
@@ -105,7 +115,16 @@ class TensorView {
   void require_dtype(DType wanted) const;
 
  private:
-  TensorSpec spec_{DType::float32, {0}};
+  /// float32[0], which a view without shape and elements stands for: the default costs no allocation.
+  static const TensorSpec& nothing() noexcept;
+  void swap(TensorView& other) noexcept {
+    std::swap(spec_.dtype, other.spec_.dtype);
+    spec_.shape.swap(other.spec_.shape);
+    std::swap(count_, other.count_);
+    std::swap(data_, other.data_);
+  }
+
+  TensorSpec spec_;
   std::int64_t count_ = 0;
   const std::byte* data_ = nullptr;
 };
@@ -129,7 +148,8 @@ class MutableTensorView : public TensorView {
   }
 };
 
-/// A tensor that owns its bytes: contiguous, row-major, aligned to 64 bytes. Copying copies the values.
+/// A tensor that owns its bytes: contiguous, row-major, aligned to 64 bytes. Copying copies the values; a tensor
+/// that was moved from is empty (float32[0]).
 class Tensor {
  public:
   Tensor() = default;
@@ -179,15 +199,19 @@ class Tensor {
 };
 
 /// Reads a NumPy .npy file, format versions 1.0 to 3.0. Big-endian values and Fortran order are converted to
-/// native row-major. Throws io if the file cannot be read and contract if it is not a well-formed .npy file of a
-/// known dtype; the message names the file and the fault.
+/// native row-major; a bool byte other than 0 becomes 1. A pipe or device is read to its end, at most 1 GiB. Throws
+/// io if the file cannot be read and contract if it is not a well-formed .npy file of a known dtype; the error names
+/// the file and the fault.
 Tensor read_npy(const std::filesystem::path& path);
 /// Writes format version 1.0 (2.0 for a header above 65535 bytes), little-endian, row-major. A regular file
 /// appears whole or not at all: written beside the target and renamed over it; any other kind of target (a pipe,
 /// a device) is written directly. Throws io.
 void write_npy(const std::filesystem::path& path, const TensorView& tensor);
 
-/// A .safetensors file mapped into memory: the views borrow from it and are valid while it lives. Thread-safe.
+/// A .safetensors file mapped into memory: the views borrow from it and are valid while it lives. A tensor whose
+/// elements are not aligned in the file, or whose bool bytes are not all 0 or 1 (other than 0 becomes 1), is copied
+/// instead. The file must not be shortened while it is mapped. A pipe or device is read to its end, at most 1 GiB.
+/// Thread-safe.
 class SafetensorsFile {
  public:
   struct Entry {
@@ -201,7 +225,7 @@ class SafetensorsFile {
   SafetensorsFile& operator=(SafetensorsFile&&) noexcept;
   ~SafetensorsFile();
 
-  /// In the order of their data in the file.
+  /// In the order of their data in the file; none after a move.
   const std::vector<Entry>& entries() const noexcept;
   /// The tensor of that name; throws contract, listing the names, if there is none.
   const TensorView& at(std::string_view name) const;
@@ -216,7 +240,8 @@ struct NamedTensorView {
   std::string name;
   TensorView tensor;
 };
-/// Writes a .safetensors file, whole or not at all as `write_npy`. Names must be unique. Throws io or contract.
+/// Writes a .safetensors file, whole or not at all as `write_npy`; tensors with larger elements come first, so that
+/// all are aligned. Names must be unique. Throws io or contract.
 void write_safetensors(const std::filesystem::path& path, std::span<const NamedTensorView> tensors);
 
 }  // namespace kernelpack

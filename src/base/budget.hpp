@@ -14,6 +14,7 @@ struct Budgets {
   std::size_t json_bytes = 8u << 20;         ///< size of manifest.json and of each other JSON file
   std::size_t json_depth = 128;              ///< nested arrays and objects
   std::size_t list_length = 1000000;         ///< items of one list
+  std::size_t json_values = 1000000;         ///< values of one JSON text, containers included
 };
 
 }  // namespace kernelpack

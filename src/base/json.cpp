@@ -35,31 +35,32 @@ std::string_view to_string(Kind kind) noexcept {
 
 bool Value::boolean() const noexcept {
   assert(is_boolean());
-  return boolean_;
+  return *std::get_if<bool>(&content_);
 }
 
 double Value::number() const noexcept {
   assert(is_number());
-  return number_;
+  return *std::get_if<double>(&content_);
 }
 
 const std::string& Value::string() const noexcept {
   assert(is_string());
-  return string_;
+  return *std::get_if<std::string>(&content_);
 }
 
 const std::vector<Value>& Value::items() const noexcept {
   assert(is_array());
-  return items_;
+  return *std::get_if<std::vector<Value>>(&content_);
 }
 
 const std::vector<Member>& Value::members() const noexcept {
   assert(is_object());
-  return members_;
+  return *std::get_if<std::vector<Member>>(&content_);
 }
 
 const Value* Value::find(std::string_view key) const noexcept {
-  for (const Member& member : members_) {
+  if (!is_object()) return nullptr;
+  for (const Member& member : members()) {
     if (member.key == key) return &member.value;
   }
   return nullptr;
@@ -71,36 +72,31 @@ Value Value::make_null() {
 
 Value Value::make(bool value) {
   Value made;
-  made.kind_ = Kind::boolean;
-  made.boolean_ = value;
+  made.content_ = value;
   return made;
 }
 
 Value Value::make(double value) {
   Value made;
-  made.kind_ = Kind::number;
-  made.number_ = value;
+  made.content_ = value;
   return made;
 }
 
 Value Value::make(std::string value) {
   Value made;
-  made.kind_ = Kind::string;
-  made.string_ = std::move(value);
+  made.content_ = std::move(value);
   return made;
 }
 
 Value Value::make(std::vector<Value> items) {
   Value made;
-  made.kind_ = Kind::array;
-  made.items_ = std::move(items);
+  made.content_ = std::move(items);
   return made;
 }
 
 Value Value::make(std::vector<Member> members) {
   Value made;
-  made.kind_ = Kind::object;
-  made.members_ = std::move(members);
+  made.content_ = std::move(members);
   return made;
 }
 
@@ -139,8 +135,8 @@ struct Context {
 /// is neither white space nor a separator; the stream stands behind it when its event comes.
 class Builder {
  public:
-  Builder(const Context& context, const rapidjson::MemoryStream& stream, std::size_t depth_budget)
-      : context_(context), stream_(stream), depth_budget_(depth_budget) {}
+  Builder(const Context& context, const rapidjson::MemoryStream& stream, const Budgets& budgets)
+      : context_(context), stream_(stream), budgets_(budgets) {}
 
   Value take_root() { return std::move(root_); }
 
@@ -228,6 +224,12 @@ class Builder {
   }
 
   bool add(Value value, SourceSpan span) {
+    if (++values_ > budgets_.json_values) {
+      throw error_at(ErrorKind::limit,
+                     fmt::format("The number of values in the JSON text exceeds the budget json_values ({})",
+                                 budgets_.json_values),
+                     Origin{context_.name, {}}, context_.text, span);
+    }
     value.span = span;
     if (frames_.empty()) {
       root_ = std::move(value);
@@ -242,10 +244,10 @@ class Builder {
   bool open(bool is_object) {
     const std::size_t begin = token_begin();
     previous_end_ = begin + 1;
-    if (frames_.size() >= depth_budget_) {
+    if (frames_.size() >= budgets_.json_depth) {
       throw error_at(ErrorKind::limit,
                      fmt::format("The nesting of arrays and objects ({}) exceeds the budget json_depth ({})",
-                                 frames_.size() + 1, depth_budget_),
+                                 frames_.size() + 1, budgets_.json_depth),
                      Origin{context_.name, {}}, context_.text, {begin, begin + 1});
     }
     frames_.emplace_back();
@@ -285,7 +287,8 @@ class Builder {
 
   const Context& context_;
   const rapidjson::MemoryStream& stream_;
-  std::size_t depth_budget_;
+  const Budgets& budgets_;
+  std::size_t values_ = 0;
   std::size_t previous_end_ = 0;
   std::vector<Frame> frames_;
   Value root_;
@@ -360,7 +363,7 @@ Document parse(std::string text, std::string name, const Budgets& budgets, Error
   }
   check_bytes(context);
   rapidjson::MemoryStream stream(document.text.data(), document.text.size());
-  Builder builder(context, stream, budgets.json_depth);
+  Builder builder(context, stream, budgets);
   rapidjson::Reader reader;
   constexpr unsigned kFlags = rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag;
   const rapidjson::ParseResult result = reader.Parse<kFlags>(stream, builder);

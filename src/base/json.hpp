@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/budget.hpp"
@@ -24,13 +25,13 @@ class Value {
  public:
   Value() = default;
 
-  Kind kind() const noexcept { return kind_; }
-  bool is_null() const noexcept { return kind_ == Kind::null; }
-  bool is_boolean() const noexcept { return kind_ == Kind::boolean; }
-  bool is_number() const noexcept { return kind_ == Kind::number; }
-  bool is_string() const noexcept { return kind_ == Kind::string; }
-  bool is_array() const noexcept { return kind_ == Kind::array; }
-  bool is_object() const noexcept { return kind_ == Kind::object; }
+  Kind kind() const noexcept { return static_cast<Kind>(content_.index()); }
+  bool is_null() const noexcept { return kind() == Kind::null; }
+  bool is_boolean() const noexcept { return kind() == Kind::boolean; }
+  bool is_number() const noexcept { return kind() == Kind::number; }
+  bool is_string() const noexcept { return kind() == Kind::string; }
+  bool is_array() const noexcept { return kind() == Kind::array; }
+  bool is_object() const noexcept { return kind() == Kind::object; }
 
   /// Each requires the matching kind (asserted).
   bool boolean() const noexcept;
@@ -53,12 +54,8 @@ class Value {
   static Value make(std::vector<Member> members);
 
  private:
-  Kind kind_ = Kind::null;
-  bool boolean_ = false;
-  double number_ = 0;
-  std::string string_;
-  std::vector<Value> items_;
-  std::vector<Member> members_;
+  // In the order of Kind.
+  std::variant<std::monostate, bool, double, std::string, std::vector<Value>, std::vector<Member>> content_;
 };
 
 struct Member {

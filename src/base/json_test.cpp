@@ -170,6 +170,12 @@ TEST(Json, BudgetsTrip) {
   EXPECT_EQ(deep.message(), "The nesting of arrays and objects (4) exceeds the budget json_depth (3)");
   EXPECT_EQ(failure(std::string(1000000, '[')).kind(), ErrorKind::limit);
 
+  budgets.json_values = 4;
+  EXPECT_NO_THROW(parse("[1, {\"a\": 2}]", "t.json", budgets));
+  const Error many = failure("[1, {\"a\": 2}, 3]", budgets);
+  EXPECT_EQ(many.kind(), ErrorKind::limit);
+  EXPECT_EQ(many.message(), "The number of values in the JSON text exceeds the budget json_values (4)");
+
   budgets.json_bytes = 10;
   EXPECT_NO_THROW(parse("1234567890", "t.json", budgets));
   const Error large = failure("12345678901", budgets);

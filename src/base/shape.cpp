@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "kernelpack/error.hpp"
 
@@ -29,7 +30,11 @@ std::optional<std::int64_t> checked_product(const Shape& shape, std::size_t firs
 }
 
 std::string to_string(const Shape& shape) {
-  return fmt::format("[{}]", fmt::join(shape, ", "));
+  // A file may claim any rank; a message about it stays readable.
+  constexpr std::ptrdiff_t kMostDimensions = 64;
+  if (std::ssize(shape) <= kMostDimensions) return fmt::format("[{}]", fmt::join(shape, ", "));
+  return fmt::format("[{}, ... {} dimensions]",
+                     fmt::join(shape.begin(), shape.begin() + kMostDimensions, ", "), shape.size());
 }
 
 std::string to_string(const TensorSpec& spec) {

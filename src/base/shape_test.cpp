@@ -21,6 +21,8 @@ std::string failure(const Shape& shape) {
 
 TEST(Shape, Text) {
   EXPECT_EQ(to_string(Shape{}), "[]");
+  EXPECT_TRUE(to_string(Shape(64, 1)).ends_with(", 1]"));
+  EXPECT_TRUE(to_string(Shape(65, 1)).ends_with(", 1, ... 65 dimensions]"));
   EXPECT_EQ(to_string(Shape{8, 12, 42, 42}), "[8, 12, 42, 42]");
   EXPECT_EQ(to_string(TensorSpec{DType::bool_, {2, 0}}), "bool[2, 0]");
 }
