@@ -151,6 +151,8 @@ class Value {
   /// What a reader in another expression sees: every number int if and only if it is integral, tuples are
   /// lists (4.4). Returns this value itself where nothing changes.
   Value as_scope_value() const;
+  /// Whether `as_scope_value` changes nothing.
+  bool plain() const noexcept;
 
   /// Implementation detail of value.cpp.
   struct Heap;
@@ -181,7 +183,8 @@ class Value {
 /// Common head of what lives on the heap.
 struct Value::Heap {
   mutable std::atomic<std::uint32_t> references{1};
-  std::uint32_t depth = 0;
+  std::uint16_t depth = 0;
+  bool plain = true;  ///< as_scope_value() changes nothing
 };
 
 inline void Value::share(const Value& other) noexcept {
@@ -229,6 +232,8 @@ class Dict {
 
  private:
   std::size_t position(NameView name) const noexcept;
+  void append(Entry entry);
+  void add_slot(std::size_t position) noexcept;
   void index_entries();
 
   std::vector<Entry> entries_;
@@ -250,6 +255,7 @@ class NativeObject {
 };
 
 class Evaluator;
+class Meter;
 struct Frame;
 
 /// The arguments of one call.
@@ -257,7 +263,9 @@ struct Call {
   std::span<const Value> arguments;
   /// Keyword arguments; null where the call has none.
   const Dict* keywords = nullptr;
-  /// Budgets and scopes of the caller; null when a function is called by C++ code.
+  /// Budgets of the caller; null when a function is called by C++ code. `evaluator` and `frame` are for
+  /// macros.
+  Meter* meter = nullptr;
   Evaluator* evaluator = nullptr;
   Frame* frame = nullptr;
 

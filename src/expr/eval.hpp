@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "expr/ast.hpp"
+#include "expr/faults.hpp"
+#include "expr/meter.hpp"
+#include "expr/value.hpp"
+
+namespace kernelpack::expr {
+
+/// Variables that a template sets: one frame per loop, macro call and call block. Looked up from the inside
+/// out.
+struct Frame {
+  Frame* parent = nullptr;
+  std::vector<std::pair<std::uint32_t, Value>> variables;
+
+  const Value* find(std::uint32_t name) const noexcept;
+  void set(std::uint32_t name, Value value);
+};
+
+/// Receives sub-values while an expression is evaluated, to explain a result.
+class EvaluationSink {
+ public:
+  virtual ~EvaluationSink() = default;
+  /// The part of the text and what it evaluated to; inner parts come first.
+  virtual void evaluated(SourceSpan part, const Value& value) = 0;
+};
+
+/// Walks the nodes of one parsed text. One evaluator serves one evaluation or one rendering, on one thread.
+class Evaluator {
+ public:
+  /// `values[name]` is the value of a free name, null where the scope lacks it. Everything must outlive this.
+  Evaluator(const Ast& ast, const Faults& faults, Meter& meter, const Value* const* values,
+            EvaluationSink* sink = nullptr)
+      : ast_(ast), faults_(faults), meter_(meter), values_(values), sink_(sink) {}
+
+  Value evaluate(NodeId root, Frame* frame = nullptr);
+  /// The arguments of a call or a filter, evaluated in order (format.md 4.3: `*` and `**` unpacked).
+  struct Arguments {
+    std::vector<Value> positional;
+    Dict keywords;
+    bool literals = true;  ///< every argument is a positional string literal
+  };
+  Arguments arguments(std::uint32_t first, std::uint32_t count, Frame* frame);
+  /// Calls a function value; the error of a host function gets the place `span`.
+  Value call(const Value& callee, const Arguments& arguments, Frame* frame, SourceSpan span);
+  /// Applies what `node` (a filter) says to an operand.
+  Value apply_filter(const Node& node, const Value& operand, Frame* frame);
+  /// The value of a variable.
+  const Value& lookup(std::uint32_t name, const Frame* frame) const noexcept;
+
+  const Ast& ast() const noexcept { return ast_; }
+  const Faults& faults() const noexcept { return faults_; }
+  Meter& meter() noexcept { return meter_; }
+
+ private:
+  const Value& walk(NodeId root, Frame* frame, Value& storage);
+  const Value& leaf(const Node& node, Frame* frame, Value& storage);
+  const Value& step(const Node& node, const Value& left, Frame* frame, Value& storage);
+  const Value& member(const Node& node, const Value& object, Value& storage);
+  const Value& index(const Node& node, const Value& object, Frame* frame, Value& storage);
+  Value slice(const Node& node, const Value& object, Frame* frame);
+  Value test(const Node& node, const Value& operand);
+  Value list_of(const Node& node, Frame* frame);
+  Value dict_of(const Node& node, Frame* frame);
+
+  const Ast& ast_;
+  const Faults& faults_;
+  Meter& meter_;
+  const Value* const* values_;
+  EvaluationSink* sink_;
+};
+
+}  // namespace kernelpack::expr
