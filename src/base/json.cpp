@@ -147,7 +147,7 @@ class Builder {
     const std::string_view literal = context_.text.substr(span.begin, span.end - span.begin);
     const double value = nearest_double(literal);
     if (std::isinf(value))
-      fail(fmt::format("The number ({}) is outside the range of a double", literal), span);
+      fail(fmt::format("The number ({}) is outside the range of a double", clip(literal)), span);
     return add(Value::make(value), span);
   }
   bool String(const char* value, rapidjson::SizeType length, bool) {
@@ -281,7 +281,7 @@ class Builder {
     if (second == members.size()) return;
     const LineColumn earlier = line_column(context_.text, members[first].key_span.begin);
     context_.fail(fmt::format("The key ({}) occurs twice in one object, first at line {}, column {}",
-                              quote(members[second].key), earlier.line, earlier.column),
+                              quote(clip(members[second].key)), earlier.line, earlier.column),
                   members[second].key_span, pointer(false));
   }
 

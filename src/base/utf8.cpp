@@ -55,4 +55,11 @@ void append_utf8(std::string& text, char32_t value) {
   }
 }
 
+std::string clip(std::string_view text, std::size_t limit) {
+  if (text.size() <= limit) return std::string(text);
+  std::size_t end = limit;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return std::string(text.substr(0, end)).append("...");
+}
+
 }  // namespace kernelpack

@@ -25,4 +25,8 @@ std::optional<std::size_t> find_invalid_utf8(std::string_view text) noexcept;
 /// that `find_invalid_utf8` reports.
 void append_utf8(std::string& text, char32_t value);
 
+/// The text, or its first `limit` bytes (fewer rather than half a code point) and "..." if it is longer: for
+/// messages that quote untrusted input.
+std::string clip(std::string_view text, std::size_t limit = 80);
+
 }  // namespace kernelpack

@@ -34,5 +34,12 @@ TEST(Utf8, MalformedBytesAreFound) {
   EXPECT_EQ(find_invalid_utf8(""), std::nullopt);
 }
 
+TEST(Utf8, ClipsBetweenCodePoints) {
+  EXPECT_EQ(clip("abc", 3), "abc");
+  EXPECT_EQ(clip("abcd", 3), "abc...");
+  EXPECT_EQ(clip("ab\xE2\x82\xAC!", 4), "ab...");
+  EXPECT_EQ(clip(std::string(100, '\x80'), 10), "...");
+}
+
 }  // namespace
 }  // namespace kernelpack

@@ -9,6 +9,7 @@
 #include "base/dtype.hpp"
 #include "base/shape.hpp"
 #include "base/source.hpp"
+#include "base/utf8.hpp"
 #include "kernelpack/error.hpp"
 
 namespace kernelpack {
@@ -64,7 +65,7 @@ class HeaderParser {
       if (key == "descr") seen = &has_descr;
       if (key == "fortran_order") seen = &has_order;
       if (key == "shape") seen = &has_shape;
-      if (seen == nullptr) fail(fmt::format("The header has an unknown key ({})", key), key_begin);
+      if (seen == nullptr) fail(fmt::format("The header has an unknown key ({})", clip(key)), key_begin);
       if (*seen) fail(fmt::format("The header has the key ({}) twice", key), key_begin);
       *seen = true;
       expect(':', "The colon after a key of the header is missing");
@@ -148,7 +149,8 @@ class HeaderParser {
       if (row.npy == code) dtype = row.dtype;
     }
     if (!dtype) {
-      fail(fmt::format("The dtype of the file ({}, {}) is not supported", text, foreign_name(code)), begin);
+      fail(fmt::format("The dtype of the file ({}, {}) is not supported", clip(text), foreign_name(code)),
+           begin);
     }
     if (order == '|' && element_size(*dtype) > 1) {
       fail(fmt::format("The dtype of the file ({}) does not say its byte order", text), begin);
@@ -192,12 +194,13 @@ class HeaderParser {
     }
     const std::string_view text = text_.substr(begin, position_ - begin);
     if (position_ == digits) fail(fmt::format("The dimension {} is not an integer", index), begin);
-    if (text.front() == '-') fail(fmt::format("The dimension {} ({}) is negative", index, text), begin);
+    if (text.front() == '-') fail(fmt::format("The dimension {} ({}) is negative", index, clip(text)), begin);
     if (text_[digits] == '0' && position_ > digits + 1) {
-      fail(fmt::format("The dimension {} ({}) has a leading zero", index, text), begin);
+      fail(fmt::format("The dimension {} ({}) has a leading zero", index, clip(text)), begin);
     }
     if (overflow || value > kMaxExactInteger) {
-      fail(fmt::format("The dimension {} ({}) exceeds 2^53 - 1 ({})", index, text, kMaxExactInteger), begin);
+      fail(fmt::format("The dimension {} ({}) exceeds 2^53 - 1 ({})", index, clip(text), kMaxExactInteger),
+           begin);
     }
     // Python 2 marked long integers so.
     if (peek() == 'L') ++position_;

@@ -1,8 +1,6 @@
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <map>
@@ -10,7 +8,7 @@
 
 #include "base/file.hpp"
 #include "base/input_file.hpp"
-#include "base/json.hpp"
+#include "base/utf8.hpp"
 #include "kernelpack/error.hpp"
 #include "kernelpack/tensor.hpp"
 #include "tensor/bool_bytes.hpp"
@@ -154,16 +152,16 @@ const TensorView& SafetensorsFile::at(std::string_view name) const {
       names.push_back(fmt::format("{} more", entries().size() - kMostNames));
       break;
     }
-    names.push_back(entry.name);
+    names.push_back(clip(entry.name));
   }
   throw Error(ErrorKind::contract,
-              fmt::format("The file holds no tensor of that name ({}); its tensors are ({})", name,
+              fmt::format("The file holds no tensor of that name ({}); its tensors are ({})", clip(name),
                           fmt::join(names, ", ")),
               mapping_ ? mapping_->name : std::string());
 }
 
 void write_safetensors(const std::filesystem::path& path, std::span<const NamedTensorView> tensors) {
-  const SafetensorsLayout layout = lay_out_safetensors(tensors);
+  const SafetensorsLayout layout = lay_out_safetensors(tensors, path.string());
   write_file(path, [&](const WritePiece& write) {
     write(std::as_bytes(std::span(layout.preamble)));
     for (const NamedTensorView* tensor : layout.order) write(tensor->tensor.bytes());

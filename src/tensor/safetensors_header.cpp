@@ -75,12 +75,12 @@ class HeaderReader {
 
   std::int64_t integer(const json::Value& value, const std::string& pointer, std::string_view what) const {
     if (!value.is_number() || value.number() != std::floor(value.number())) {
-      fail(fmt::format("The {} ({}) is not an integer", what, json::write(value)), value, pointer);
+      fail(fmt::format("The {} ({}) is not an integer", what, clip(json::write(value))), value, pointer);
     }
     if (value.number() < 0)
-      fail(fmt::format("The {} ({}) is negative", what, json::write(value)), value, pointer);
+      fail(fmt::format("The {} ({}) is negative", what, clip(json::write(value))), value, pointer);
     if (value.number() > static_cast<double>(kMaxExactInteger)) {
-      fail(fmt::format("The {} ({}) exceeds 2^53 - 1 ({})", what, json::write(value), kMaxExactInteger),
+      fail(fmt::format("The {} ({}) exceeds 2^53 - 1 ({})", what, clip(json::write(value)), kMaxExactInteger),
            value, pointer);
     }
     return static_cast<std::int64_t>(value.number());
@@ -91,7 +91,7 @@ class HeaderReader {
     if (!value.is_object()) fail("The description of the tensor is not an object", value, pointer);
     for (const json::Member& member : value.members()) {
       if (member.key != "dtype" && member.key != "shape" && member.key != "data_offsets") {
-        fail(fmt::format("The tensor has an unknown key ({})", member.key), member.value,
+        fail(fmt::format("The tensor has an unknown key ({})", clip(member.key)), member.value,
              json::join_pointer(pointer, member.key));
       }
     }
@@ -133,7 +133,7 @@ class HeaderReader {
     for (const DTypeInfo& row : dtype_table()) {
       if (row.safetensors == value.string()) return row.dtype;
     }
-    fail(fmt::format("The dtype of the tensor ({}) is not supported", value.string()), value, pointer);
+    fail(fmt::format("The dtype of the tensor ({}) is not supported", clip(value.string())), value, pointer);
   }
 
   std::size_t tensor_bytes(const TensorSpec& spec, const json::Value& shape,
@@ -150,11 +150,11 @@ class HeaderReader {
     for (const SafetensorsEntry& entry : entries) {
       if (entry.begin < covered) {
         fail(fmt::format("The data of tensor {} (bytes {} to {}) overlap those of another tensor (up to {})",
-                         json::quote(entry.name), entry.begin, entry.end, covered));
+                         json::quote(clip(entry.name)), entry.begin, entry.end, covered));
       }
       if (entry.begin > covered) {
         fail(fmt::format("The data before tensor {} (bytes {} to {}) belong to no tensor",
-                         json::quote(entry.name), covered, entry.begin));
+                         json::quote(clip(entry.name)), covered, entry.begin));
       }
       covered = entry.end;
     }
@@ -183,7 +183,7 @@ std::vector<SafetensorsEntry> parse_safetensors_header(std::string_view text, st
   return HeaderReader(document, data_bytes).read();
 }
 
-SafetensorsLayout lay_out_safetensors(std::span<const NamedTensorView> tensors) {
+SafetensorsLayout lay_out_safetensors(std::span<const NamedTensorView> tensors, const std::string& file) {
   constexpr std::size_t kBlock = 64;
   SafetensorsLayout layout;
   std::set<std::string_view> names;
@@ -191,11 +191,13 @@ SafetensorsLayout lay_out_safetensors(std::span<const NamedTensorView> tensors) 
     if (tensor.name == kMetadata || find_invalid_utf8(tensor.name)) {
       throw Error(ErrorKind::contract,
                   fmt::format("The name of a tensor ({}) cannot be used in a .safetensors file",
-                              json::quote(tensor.name)));
+                              json::quote(clip(tensor.name))),
+                  file);
     }
     if (!names.insert(tensor.name).second) {
       throw Error(ErrorKind::contract,
-                  fmt::format("The name of a tensor ({}) occurs twice", json::quote(tensor.name)));
+                  fmt::format("The name of a tensor ({}) occurs twice", json::quote(clip(tensor.name))),
+                  file);
     }
     layout.order.push_back(&tensor);
   }
@@ -220,7 +222,8 @@ SafetensorsLayout lay_out_safetensors(std::span<const NamedTensorView> tensors) 
         ErrorKind::contract,
         fmt::format(
             "The header of the .safetensors file ({} bytes) exceeds the limit of the format ({} bytes)",
-            text.size(), kSafetensorsLongestHeader));
+            text.size(), kSafetensorsLongestHeader),
+        file);
   }
   for (std::size_t i = 0; i < kSafetensorsPrefix; ++i) {
     layout.preamble += static_cast<char>((text.size() >> (8 * i)) & 0xFF);

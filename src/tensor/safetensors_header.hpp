@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,6 @@ struct SafetensorsLayout {
   std::vector<const NamedTensorView*> order;
   std::string preamble;
 };
-SafetensorsLayout lay_out_safetensors(std::span<const NamedTensorView> tensors);
+SafetensorsLayout lay_out_safetensors(std::span<const NamedTensorView> tensors, const std::string& file);
 
 }  // namespace kernelpack

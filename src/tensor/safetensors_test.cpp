@@ -193,6 +193,7 @@ TEST_F(Safetensors, UnusableNamesAreRefused) {
   const auto message = [&](std::vector<NamedTensorView> named) {
     const Error error = thrown([&] { write_safetensors(at("t"), named); });
     EXPECT_EQ(error.kind(), ErrorKind::contract);
+    EXPECT_EQ(error.where(), at("t").string());
     EXPECT_FALSE(std::filesystem::exists(at("t")));
     return error.message();
   };
