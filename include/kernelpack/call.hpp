@@ -70,6 +70,7 @@ struct BoundTensor {
   Shape shape;
   bool packed = false;  ///< uint8 packed four to a word on the GPU
   bool inout = false;   ///< the same tensor is read and written; listed in both `inputs` and `outputs`
+  bool saturating = false;  ///< projected int64 values outside the storage's range are clamped, not an error
   bool operator==(const BoundTensor&) const = default;
 };
 

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "webgpu/engine.hpp"
+
+namespace kernelpack::webgpu {
+
+inline bool in_ci() {
+  const char* ci = std::getenv("CI");
+  return ci != nullptr && std::string_view(ci) == "true";
+}
+
+/// Points Vulkan at the software driver that tools/webgpu/fetch brought, unless the caller has chosen
+/// drivers.
+inline void use_fetched_driver() {
+  const auto manifest = std::filesystem::path(KERNELPACK_WEBGPU_DIR) / "lavapipe" / "lvp_icd.json";
+  if (std::filesystem::exists(manifest)) setenv("VK_DRIVER_FILES", manifest.c_str(), 0);
+}
+
+/// A test that runs once a library, on a device that all tests of that library share. Skipped with the reason
+/// where there is no library or adapter; a failure in CI, where tools/webgpu/fetch has run.
+class DeviceTest : public ::testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    use_fetched_driver();
+    Opened& opened = shared()[GetParam()];
+    if (!opened.tried) {
+      opened.tried = true;
+      try {
+        opened.engine = open({.library = GetParam()});
+      } catch (const Error& error) {
+        opened.reason = error.report();
+      }
+    }
+    if (opened.engine == nullptr) {
+      if (in_ci()) FAIL() << "no device in CI: " << opened.reason;
+      GTEST_SKIP() << opened.reason;
+    }
+    engine_ = opened.engine;
+    engine_->device().take_uncaptured();
+  }
+  void TearDown() override {
+    if (engine_ == nullptr) return;
+    for (const CapturedError& error : engine_->device().take_uncaptured()) ADD_FAILURE() << error.message;
+  }
+
+  bool has(std::string_view feature) const {
+    const auto& features = facts(*engine_).features;
+    return std::find(features.begin(), features.end(), feature) != features.end();
+  }
+
+  std::shared_ptr<Engine> engine_;
+
+ private:
+  struct Opened {
+    bool tried = false;
+    std::shared_ptr<Engine> engine;
+    std::string reason;
+  };
+  static std::map<std::string, Opened>& shared() {
+    static std::map<std::string, Opened> devices;
+    return devices;
+  }
+};
+
+inline std::string library_test_name(const ::testing::TestParamInfo<const char*>& parameter) {
+  return std::string(parameter.param) == "dawn" ? "Dawn" : "WgpuNative";
+}
+
+#define KERNELPACK_FOR_EACH_LIBRARY(suite) \
+  INSTANTIATE_TEST_SUITE_P(Libraries, suite, ::testing::Values("dawn", "wgpu-native"), library_test_name)
+
+}  // namespace kernelpack::webgpu

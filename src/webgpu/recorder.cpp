@@ -1,0 +1,184 @@
+#include "webgpu/recorder.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace kernelpack::webgpu {
+namespace {
+
+const BoundRange& range_of(const StorageBinding& binding, std::span<const BoundRange> tensors,
+                           std::span<const BoundRange> scratch) {
+  return binding.scratch ? scratch[binding.target] : tensors[binding.target];
+}
+
+bool is_aliased(const ProgramPass& pass, std::span<const BoundRange> tensors, const Program& program) {
+  if (pass.view_aliases.empty()) return false;
+  for (const auto& [input, output] : pass.view_aliases) {
+    const BoundRange& a = tensors[input];
+    const BoundRange& b = tensors[output];
+    if (a.buffer_id != b.buffer_id || a.offset != b.offset || a.size != b.size) return false;
+    if (program.tensors[input].bound.storage != program.tensors[output].bound.storage) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void require_no_hazard(const ProgramPass& pass, std::span<const BoundRange> tensors,
+                       std::span<const BoundRange> scratch) {
+  std::array<const StorageBinding*, 4 * kMaxGroupEntries> seen{};
+  std::size_t count = 0;
+  for (const PassGroup& group : pass.groups) {
+    for (const StorageBinding& binding : group.storage) {
+      const BoundRange& range = range_of(binding, tensors, scratch);
+      for (std::size_t i = 0; i < count; ++i) {
+        const StorageBinding& other = *seen[i];
+        const BoundRange& known = range_of(other, tensors, scratch);
+        if (known.buffer_id != range.buffer_id || (!binding.writes && !other.writes)) continue;
+        if (binding.writes != other.writes)
+          throw Error(ErrorKind::contract,
+                      fmt::format("Pass {} reads and writes one buffer through two bindings ({} "
+                                  "and {}); an input may be an output only where the kernel "
+                                  "declares it inout",
+                                  pass.id, other.name, binding.name));
+        if (range.offset < known.offset + known.size && known.offset < range.offset + range.size)
+          throw Error(ErrorKind::contract,
+                      fmt::format("Pass {} writes overlapping ranges of one buffer ({} and {})", pass.id,
+                                  other.name, binding.name));
+      }
+      if (count < seen.size()) seen[count++] = &binding;
+    }
+  }
+}
+
+Recorder::Recorder(const GpuDevice& device, BindGroupCache& bind_groups)
+    : device_(device), bind_groups_(bind_groups) {}
+
+Recorder::~Recorder() {
+  // An open pass must be ended before its encoder goes, also when an exception unwinds.
+  if (pass_) device_.functions().ComputePassEncoderEnd(pass_.get());
+}
+
+void Recorder::begin() {
+  if (encoder_) return;
+  device_.require_alive();
+  scope_ = std::make_unique<ErrorScope>(device_);
+  const Functions& f = device_.functions();
+  encoder_ = Handle<WGPUCommandEncoder>(f.DeviceCreateCommandEncoder(device_.get(), nullptr),
+                                        f.CommandEncoderRelease);
+}
+
+void Recorder::end_pass() {
+  if (!pass_) return;
+  device_.functions().ComputePassEncoderEnd(pass_.get());
+  pass_.reset();
+}
+
+void Recorder::clear(const BoundRange& range) {
+  begin();
+  end_pass();
+  device_.functions().CommandEncoderClearBuffer(encoder_.get(), range.buffer, range.offset, range.size);
+}
+
+void Recorder::copy(const BoundRange& from, const BoundRange& to) {
+  begin();
+  end_pass();
+  device_.functions().CommandEncoderCopyBufferToBuffer(encoder_.get(), from.buffer, from.offset, to.buffer,
+                                                       to.offset, to.size);
+}
+
+void Recorder::record(const Program& program, std::span<const BoundRange> tensors,
+                      std::span<const BoundRange> scratch) {
+  for (std::size_t i = 0; i < program.scratch.size(); ++i)
+    if (program.scratch[i].zero_init) clear(scratch[i]);
+  for (const ProgramPass& pass : program.passes) {
+    if (is_aliased(pass, tensors, program)) continue;
+    require_no_hazard(pass, tensors, scratch);
+    dispatch(pass, tensors, scratch);
+    if (pass.submit_after) {
+      finish_and_submit();
+      wait_for_queue(device_);
+    }
+  }
+}
+
+void Recorder::dispatch(const ProgramPass& pass, std::span<const BoundRange> tensors,
+                        std::span<const BoundRange> scratch) {
+  begin();
+  const Functions& f = device_.functions();
+  if (!pass_) {
+    WGPUComputePassDescriptor descriptor{};
+    pass_ = Handle<WGPUComputePassEncoder>(f.CommandEncoderBeginComputePass(encoder_.get(), &descriptor),
+                                           f.ComputePassEncoderRelease);
+  }
+  f.ComputePassEncoderSetPipeline(pass_.get(), pass.pipeline->pipeline.get());
+  for (const PassGroup& group : pass.groups) {
+    std::array<GroupEntry, kMaxGroupEntries> entries;
+    std::size_t count = 0;
+    for (const StorageBinding& binding : group.storage)
+      entries[count++] = {binding.binding, range_of(binding, tensors, scratch)};
+    for (const UniformBinding& uniform : group.uniforms) {
+      BoundRange range = uniform.slots.page();
+      if (group.dynamic_offsets.empty()) range.offset = uniform.slots.offset();
+      range.size = uniform.bytes;
+      entries[count++] = {uniform.binding, range};
+    }
+    const WGPUBindGroup bind_group =
+        bind_groups_.get(pass.pipeline->groups[group.index].get(), std::span(entries.data(), count));
+    f.ComputePassEncoderSetBindGroup(pass_.get(), group.index, bind_group, group.dynamic_offsets.size(),
+                                     group.dynamic_offsets.data());
+  }
+  f.ComputePassEncoderDispatchWorkgroups(pass_.get(), pass.workgroups[0], pass.workgroups[1],
+                                         pass.workgroups[2]);
+}
+
+void Recorder::submit() {
+  if (encoder_) finish_and_submit();
+}
+
+void Recorder::finish_and_submit() {
+  end_pass();
+  const Functions& f = device_.functions();
+  const Handle<WGPUCommandBuffer> commands(f.CommandEncoderFinish(encoder_.get(), nullptr),
+                                           f.CommandBufferRelease);
+  encoder_.reset();
+  const std::unique_ptr<ErrorScope> scope = std::move(scope_);
+  std::optional<CapturedError> refused;
+  // wgpu-native ends the process on a bad submission, scope or not, so its scope closes before.
+  if (!device_.library().is_dawn()) refused = scope->close();
+  if (!refused) {
+    const WGPUCommandBuffer raw = commands.get();
+    f.QueueSubmit(device_.queue(), 1, &raw);
+    refused = scope->close();
+  }
+  if (refused) {
+    device_.require_alive();
+    throw library_error(*refused, "The library refuses the commands of the call");
+  }
+}
+
+bool wait_for_queue(const GpuDevice& device, const Deadline& deadline) {
+  struct Done : Completion {
+    WGPUQueueWorkDoneStatus status = WGPUQueueWorkDoneStatus_Error;
+  };
+  // The callback may come after this function gave up, so both sides own the state.
+  auto state = std::make_shared<Done>();
+  WGPUQueueWorkDoneCallbackInfo callback{};
+  callback.mode = device.callback_mode();
+  callback.userdata1 = new std::shared_ptr<Done>(state);
+  callback.callback = [](WGPUQueueWorkDoneStatus status, WGPUStringView, void* user, void*) noexcept {
+    const std::unique_ptr<std::shared_ptr<Done>> owned(static_cast<std::shared_ptr<Done>*>(user));
+    (*owned)->status = status;
+    (*owned)->done.store(true, std::memory_order_release);
+  };
+  const WGPUFuture future = device.functions().QueueOnSubmittedWorkDone(device.queue(), callback);
+  if (!device.wait(future, *state, deadline)) return false;
+  if (state->status != WGPUQueueWorkDoneStatus_Success) {
+    device.require_alive();
+    throw Error(ErrorKind::device, "The device stopped before the submitted work was done");
+  }
+  return true;
+}
+
+}  // namespace kernelpack::webgpu

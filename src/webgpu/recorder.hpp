@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "webgpu/bind_groups.hpp"
+#include "webgpu/program.hpp"
+
+namespace kernelpack::webgpu {
+
+/// Records programs and copies into command buffers and submits them: one compute pass as long as nothing but
+/// dispatches comes. Lives under the device's lock; everything between construction and the end of `submit`
+/// is in one error scope.
+class Recorder {
+ public:
+  Recorder(const GpuDevice& device, BindGroupCache& bind_groups);
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+  ~Recorder();
+
+  /// Zeroes the range; offset and size are multiples of 4.
+  void clear(const BoundRange& range);
+  void copy(const BoundRange& from, const BoundRange& to);
+  /// Records every pass. `tensors` and `scratch` are parallel to those of the program. Passes whose view
+  /// aliases all hold are left out. Throws contract for a hazard (format.md 11.5).
+  void record(const Program& program, std::span<const BoundRange> tensors,
+              std::span<const BoundRange> scratch);
+  /// Submits what was recorded; nothing if that is nothing. Throws device, with the library's text.
+  void submit();
+
+ private:
+  void begin();
+  void dispatch(const ProgramPass& pass, std::span<const BoundRange> tensors,
+                std::span<const BoundRange> scratch);
+  void end_pass();
+  void finish_and_submit();
+
+  const GpuDevice& device_;
+  BindGroupCache& bind_groups_;
+  std::unique_ptr<ErrorScope> scope_;
+  Handle<WGPUCommandEncoder> encoder_;
+  Handle<WGPUComputePassEncoder> pass_;
+};
+
+/// Waits until everything submitted so far is done, with or without the lock. False if the deadline passes
+/// first.
+bool wait_for_queue(const GpuDevice& device, const Deadline& deadline = {});
+
+/// Throws contract if the pass reads and writes one buffer through two bindings, or writes overlapping
+/// ranges.
+void require_no_hazard(const ProgramPass& pass, std::span<const BoundRange> tensors,
+                       std::span<const BoundRange> scratch);
+
+}  // namespace kernelpack::webgpu
