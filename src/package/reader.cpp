@@ -316,8 +316,7 @@ std::optional<Formula> read_expression(const Node& node) {
     return std::nullopt;
   }
   const std::string& text = node.value().string();
-  if (std::all_of(text.begin(), text.end(),
-                  [](char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; })) {
+  if (is_blank(text)) {
     node.fault(fmt::format("The expression of {} is empty", subject(node.pointer())));
     return std::nullopt;
   }

@@ -1,0 +1,122 @@
+// The spine: a package, a request bound to its contract, a kernel that computes it.
+#include "kernelpack/kernel.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "contract/bind.hpp"
+#include "contract/memory.hpp"
+#include "cpu/kernel_table.hpp"
+#include "kernelpack/error.hpp"
+#include "package/model.hpp"
+#include "package/suggest.hpp"
+
+namespace kernelpack {
+namespace {
+
+Package load_shipped(std::string_view op_id, const GetOptions& options) {
+  std::vector<std::string> known;
+  for (const ShippedPackage& shipped : shipped_packages()) {
+    if (shipped.op_id == op_id)
+      return Package::load(shipped.folder, {.verify = options.verify, .expected_op_id = std::string(op_id)});
+    known.push_back(shipped.op_id);
+  }
+  std::string searched;
+  for (const auto& folder : package_search_path())
+    searched += fmt::format("{}{}", searched.empty() ? "" : ", ", folder.string());
+  throw Error(ErrorKind::package,
+              fmt::format("The op id ({}) names no shipped package{}; searched: {}", op_id,
+                          package::suggestion(op_id, known), searched),
+              std::string(op_id));
+}
+
+// A package whose files nothing vouches for runs only where the caller said so (format.md 14 (a)).
+void require_trusted_files(const package::Model& model) {
+  if (model.metadata || model.verification_waived) return;
+  throw Error(ErrorKind::integrity,
+              fmt::format("The package of {} has no metadata.json, so its files cannot be verified; it runs "
+                          "only with verification off",
+                          model.op_id),
+              model.folder.string());
+}
+
+const cpu::KernelEntry& require_kernel(const std::string& op) {
+  if (const cpu::KernelEntry* kernel = cpu::find_kernel(op)) return *kernel;
+  throw Error(ErrorKind::unsupported, fmt::format("This build has no CPU kernel for {}", op), op);
+}
+
+template <class Named>
+const Named* find(const std::vector<Named>& entries, std::string_view name) {
+  const auto found =
+      std::find_if(entries.begin(), entries.end(), [&](const Named& entry) { return entry.name == name; });
+  return found == entries.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+Kernel::Kernel(Package package) : package_(std::move(package)) {}
+
+Kernel Kernel::get(std::string_view source, const GetOptions& options) {
+  std::error_code ignored;
+  const bool folder = source.find('/') != std::string_view::npos ||
+                      source.find('\\') != std::string_view::npos ||
+                      std::filesystem::is_directory(source, ignored);
+  return Kernel(folder ? Package::load(source, {.verify = options.verify}) : load_shipped(source, options));
+}
+
+Call Kernel::bind(std::span<const NamedSpec> inputs, const BindOptions& options) const {
+  return contract::bind(package_.model(), inputs, options);
+}
+
+Outputs Kernel::run(const Inputs& inputs, const RunOptions& options) const {
+  BindOptions request{.attributes = options.attributes,
+                      .arguments = options.arguments,
+                      .wanted = options.wanted,
+                      .tunables = options.tunables,
+                      .variant = options.variant};
+  std::vector<NamedSpec> specs;
+  specs.reserve(inputs.size());
+  for (const NamedInput& input : inputs) specs.push_back({input.name, input.tensor.spec()});
+  for (const NamedDestination& destination : options.destinations)
+    request.destinations.push_back({destination.name, destination.tensor.spec()});
+  const Call call = bind(specs, request);
+
+  std::vector<TensorView> sources;
+  for (const BoundTensor& bound : call.inputs) sources.push_back(find(inputs, bound.name)->tensor);
+  std::vector<Outputs::Entry> results;
+  results.reserve(call.outputs.size());
+  std::vector<MutableTensorView> targets;
+  for (const BoundTensor& bound : call.outputs) {
+    if (const NamedDestination* destination = find(options.destinations, bound.name)) {
+      targets.push_back(destination->tensor);
+    } else if (bound.inout) {
+      // The caller's input stays as it is: a copy is written in place and becomes the result.
+      const auto place = static_cast<std::size_t>(find(call.inputs, bound.name) - call.inputs.data());
+      results.push_back({bound.name, Tensor(sources[place])});
+      sources[place] = results.back().tensor.view();
+      targets.push_back(results.back().tensor.mutable_view());
+    } else {
+      results.push_back({bound.name, Tensor::uninitialized({bound.dtype, bound.shape})});
+      targets.push_back(results.back().tensor.mutable_view());
+    }
+  }
+  run(call, sources, targets, options.device ? *options.device : Device::cpu());
+  return Outputs(std::move(results));
+}
+
+void Kernel::run(const Call& call, std::span<const TensorView> inputs,
+                 std::span<const MutableTensorView> outputs, const Device& device) const {
+  require_trusted_files(package_.model());
+  if (call.op != package_.op_id())
+    throw Error(ErrorKind::contract,
+                fmt::format("The call is bound to {}, but the kernel is {}", call.op, package_.op_id()));
+  const cpu::KernelEntry& kernel = require_kernel(call.op);
+  contract::check_tensors(call, inputs, outputs, kernel.output_may_be_input);
+  kernel.check(call);
+  kernel.run(call, inputs, outputs, device.executor());
+}
+
+}  // namespace kernelpack
