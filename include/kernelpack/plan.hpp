@@ -25,8 +25,8 @@ struct SubgroupMatrixConfig {
   bool operator==(const SubgroupMatrixConfig&) const = default;
 };
 
-/// What planning may know of a device, as data: reads and writes JSON, so plans can be made for devices one does not
-/// own. Names are WebGPU's own.
+/// What planning may know of a device, as data: reads and writes JSON, so plans can be made for devices one
+/// does not own. Names are WebGPU's own.
 struct DeviceFacts {
   std::vector<std::string> features{};                ///< of the device as created, e.g. "shader-f16"
   std::vector<std::string> wgsl_language_features{};  ///< of the instance
@@ -40,8 +40,8 @@ struct DeviceFacts {
 
   /// WebGPU's default limits and no features.
   static DeviceFacts defaults();
-  /// Reads `{features, wgslLanguageFeatures, limits, adapterInfo: {vendor, architecture, ...}}`. `name` names the
-  /// text in messages. Throws device, with the JSON pointer, for anything malformed.
+  /// Reads `{features, wgslLanguageFeatures, limits, adapterInfo: {vendor, architecture, ...}}`. `name` names
+  /// the text in messages. Throws device, with the JSON pointer, for anything malformed.
   static DeviceFacts from_json(std::string text, std::string name);
   std::string to_json() const;
 
@@ -65,8 +65,8 @@ struct PlannedBinding {
   std::uint32_t group = 0;
   std::uint32_t index = 0;
   Resource resource = Resource::tensor;
-  std::string target;        ///< tensor name, scratch id, or name of the uniform struct
-  std::string element_type;  ///< WGSL element type of a storage binding
+  std::string target;                   ///< tensor name, scratch id, or name of the uniform struct
+  std::string element_type;             ///< WGSL element type of a storage binding
   std::optional<std::uint64_t> length;  ///< elements of a sized array
   std::uint64_t required_bytes = 0;     ///< smallest bound range that a sized array needs; 0: any
   std::vector<std::uint32_t> words;     ///< of a uniform, padding included
@@ -94,7 +94,8 @@ struct PlannedPass {
   std::vector<PlannedBinding> bindings;
   std::vector<UniformField> uniforms;
   std::array<std::uint32_t, 3> workgroups{0, 0, 0};
-  /// Pairs (input tensor, output tensor): if every pair is one buffer range of one dtype, the pass is skipped.
+  /// Pairs (input tensor, output tensor): if every pair is one buffer range of one dtype, the pass is
+  /// skipped.
   std::vector<std::pair<std::string, std::string>> view_aliases;
   Skip skip = Skip::none;
   bool submit_after = false;
@@ -113,22 +114,32 @@ struct PlannedScratch {
 
 /// Why a variant was not chosen.
 struct Rejection {
-  enum class Kind { requires_, buffer_budget, when_false, when_error, select_above, superseded, demote_error, demoted };
+  enum class Kind {
+    requires_,
+    buffer_budget,
+    when_false,
+    when_error,
+    select_above,
+    superseded,
+    demote_error,
+    demoted
+  };
 
   std::string variant;
   Kind kind = Kind::when_false;
   std::string text;  ///< one sentence
   bool operator==(const Rejection&) const = default;
 };
-/// "requires", "buffer-budget", "when-false", "when-error", "select-above", "superseded", "demote-error", "demoted".
+/// "requires", "buffer-budget", "when-false", "when-error", "select-above", "superseded", "demote-error",
+/// "demoted".
 std::string_view to_string(Rejection::Kind kind) noexcept;
 
 /// How one call runs on one kind of device. Plain data: immutable once made, printable, comparable.
 struct Plan {
   std::string op;
   std::string variant;
-  std::vector<Rejection> rejected;  ///< variants refused before the chosen one, in the order of trial
-  std::vector<BoundTensor> tensors; ///< inputs, then outputs that are not inout
+  std::vector<Rejection> rejected;   ///< variants refused before the chosen one, in the order of trial
+  std::vector<BoundTensor> tensors;  ///< inputs, then outputs that are not inout
   std::vector<PlannedScratch> scratch;
   std::vector<PlannedPass> passes;
   bool operator==(const Plan&) const = default;
@@ -136,6 +147,25 @@ struct Plan {
 
 /// Several lines of text for people.
 std::string to_string(const Plan& plan);
+
+/// Which buffer a tensor of a call lies in. Tensors with equal labels share one buffer.
+struct TensorBuffer {
+  std::string tensor;
+  std::string buffer;             ///< a label, compared only with other labels
+  std::uint64_t byte_offset = 0;  ///< of the tensor's first element
+  bool operator==(const TensorBuffer&) const = default;
+};
+
+/// What influences a plan besides the call and the device.
+struct PlanOptions {
+  /// Plan although a template is absent from the package: such passes have no WGSL.
+  bool allow_missing_templates = false;
+  /// Tensors that are not named here lie each in a buffer of its own.
+  std::vector<TensorBuffer> buffers{};
+  /// Tunables of a device profile: stronger than those of the package, weaker than those of the call.
+  NamedValues profile{};
+  bool operator==(const PlanOptions&) const = default;
+};
 
 /// Thrown when no variant accepts a call: kind no_variant, with every variant's reason.
 class NoVariantError : public Error {
