@@ -171,8 +171,8 @@ class Lexer {
 
   bool read_symbol() {
     for (const Symbolic& symbol : kSymbols) {
+      if (symbol.text.front() != text_[position_] || !starts_with(symbol.text)) continue;
       if (symbol.kind == TokenKind::close_expression && brace_depth_ > 0) continue;
-      if (!starts_with(symbol.text)) continue;
       if (symbol.kind == TokenKind::open_brace) ++brace_depth_;
       if (symbol.kind == TokenKind::close_brace) --brace_depth_;
       const std::size_t begin = position_;
