@@ -13,6 +13,9 @@
 #include "kernelpack/error.hpp"
 #include "package/model.hpp"
 #include "package/suggest.hpp"
+#include "plan/cache.hpp"
+#include "plan/explain.hpp"
+#include "plan/planner.hpp"
 
 namespace kernelpack {
 namespace {
@@ -57,7 +60,7 @@ const Named* find(const std::vector<Named>& entries, std::string_view name) {
 
 }  // namespace
 
-Kernel::Kernel(Package package) : package_(std::move(package)) {}
+Kernel::Kernel(Package package) : package_(std::move(package)), plans_(std::make_shared<plan::Cache>()) {}
 
 Kernel Kernel::get(std::string_view source, const GetOptions& options) {
   std::error_code ignored;
@@ -69,6 +72,15 @@ Kernel Kernel::get(std::string_view source, const GetOptions& options) {
 
 Call Kernel::bind(std::span<const NamedSpec> inputs, const BindOptions& options) const {
   return contract::bind(package_.model(), inputs, options);
+}
+
+std::shared_ptr<const Plan> Kernel::plan(const Call& call, const DeviceFacts& facts, const PlanOptions& options) const {
+  return plans_->get(call, facts, options,
+                     [&] { return plan::make_plan(package_.model(), call, facts, options); });
+}
+
+Explanation Kernel::explain(const Call& call, const DeviceFacts& facts, const PlanOptions& options) const {
+  return plan::explain(package_.model(), call, facts, options);
 }
 
 Outputs Kernel::run(const Inputs& inputs, const RunOptions& options) const {

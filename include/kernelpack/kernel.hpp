@@ -1,6 +1,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,10 +11,16 @@
 
 #include "kernelpack/call.hpp"
 #include "kernelpack/device.hpp"
+#include "kernelpack/explanation.hpp"
 #include "kernelpack/package.hpp"
+#include "kernelpack/plan.hpp"
 #include "kernelpack/tensor.hpp"
 
 namespace kernelpack {
+
+namespace plan {
+class Cache;
+}
 
 /// An input of a request with its public name. The memory is borrowed for the duration of the call.
 struct NamedInput {
@@ -100,8 +107,16 @@ class Kernel {
   void run(const Call& call, std::span<const TensorView> inputs, std::span<const MutableTensorView> outputs,
            const Device& device) const;
 
+  /// How the call runs on a device described as data; needs no GPU. The same call on the same device gives the same
+  /// immutable plan, which all copies of this kernel share (at most the 4096 newest are kept). Throws NoVariantError,
+  /// and what planning throws: expression, template_, contract, limit, package.
+  std::shared_ptr<const Plan> plan(const Call& call, const DeviceFacts& facts, const PlanOptions& options = {}) const;
+  /// Why the call is planned as it is, or why it cannot be. Evaluates every variant anew; for people, not for hot paths.
+  Explanation explain(const Call& call, const DeviceFacts& facts, const PlanOptions& options = {}) const;
+
  private:
   Package package_;
+  std::shared_ptr<plan::Cache> plans_;
 };
 
 }  // namespace kernelpack
