@@ -14,15 +14,15 @@ namespace kernelpack::cpu {
 struct KernelEntry {
   std::string_view op;  ///< "com.microsoft.BiasSoftmax"
 
-  /// Throws contract, with the numbers, for a call that is bound to the op's contract and that the op still cannot
-  /// compute. Looks at shapes, dtypes and attributes only.
+  /// Throws contract, with the numbers, for a call that is bound to the op's contract and that the op still
+  /// cannot compute. Looks at shapes, dtypes and attributes only.
   void (*check)(const Call& call);
 
-  /// Computes the outputs. The call has passed `check`; the tensors are those of `call.inputs` and `call.outputs`,
-  /// in that order, with their dtypes and shapes; an output overlaps an input only where `output_may_be_input` says
-  /// so, and then exactly.
-  void (*run)(const Call& call, std::span<const TensorView> inputs, std::span<const MutableTensorView> outputs,
-              const Executor& executor);
+  /// Computes the outputs. The call has passed `check`; the tensors are those of `call.inputs` and
+  /// `call.outputs`, in that order, with their dtypes and shapes; an output overlaps an input only where
+  /// `output_may_be_input` says so, and then exactly.
+  void (*run)(const Call& call, std::span<const TensorView> inputs,
+              std::span<const MutableTensorView> outputs, const Executor& executor);
 
   /// Whether the memory of output number `output` may be exactly that of input number `input` of the call.
   bool (*output_may_be_input)(const Call& call, std::size_t output, std::size_t input);

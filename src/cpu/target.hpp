@@ -8,8 +8,8 @@
 
 namespace kernelpack::cpu {
 
-/// Instruction sets that kernels are compiled for. `avx3` is AVX-512 with F, DQ, BW and VL; `avx2` includes FMA and
-/// F16C; `scalar` is the plain build with one lane.
+/// Instruction sets that kernels are compiled for. `avx3` is AVX-512 with F, DQ, BW and VL; `avx2` includes
+/// FMA and F16C; `scalar` is the plain build with one lane.
 enum class Target { avx3, avx2, sse4, neon, scalar };
 
 std::string_view to_string(Target target) noexcept;

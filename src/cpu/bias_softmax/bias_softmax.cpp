@@ -1,0 +1,230 @@
+#include "cpu/bias_softmax/bias_softmax.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "cpu/bias_softmax/bias_softmax_simd.hpp"
+#include "cpu/scratch.hpp"
+#include "kernelpack/error.hpp"
+
+namespace kernelpack::cpu {
+namespace {
+
+constexpr std::array<std::string_view, 5> kMethodNames{"packed", "registers", "block", "stream", "pieces"};
+
+const BiasSoftmaxKernels& kernels_of(Target target) {
+  switch (target) {
+#if defined(__x86_64__)
+    case Target::avx3:
+      return avx3::bias_softmax_kernels();
+    case Target::avx2:
+      return avx2::bias_softmax_kernels();
+    case Target::sse4:
+      return sse4::bias_softmax_kernels();
+#elif defined(__aarch64__)
+    case Target::neon:
+      return neon::bias_softmax_kernels();
+#endif
+    default:
+      return scalar::bias_softmax_kernels();
+  }
+}
+
+const TypedKernels& typed_kernels(const BiasSoftmaxShape& shape, Target target) {
+  const BiasSoftmaxKernels& kernels = kernels_of(target);
+  return shape.dtype == DType::float16 ? kernels.float16 : kernels.float32;
+}
+
+/// The methods in the order in which they are tried, and the most columns for which each is the fastest.
+struct Range {
+  BiasSoftmaxMethod method;
+  std::int64_t most_columns;
+};
+constexpr std::array kRanges{
+    Range{BiasSoftmaxMethod::packed, 8},
+    Range{BiasSoftmaxMethod::registers, 80},
+    Range{BiasSoftmaxMethod::block, 1024},
+    Range{BiasSoftmaxMethod::stream, std::numeric_limits<std::int64_t>::max()},
+};
+/// Rows shorter than this are never shared by threads.
+constexpr std::int64_t kFewestSharedColumns = 65536;
+/// A float16 row of more columns than this computes its terms twice rather than keep them as float.
+constexpr std::int64_t kMostKeptHalves = 262144;
+/// Work that is worth a second thread, and a task, in elements.
+constexpr std::int64_t kFewestParallelElements = 32768;
+constexpr std::int64_t kFewestTaskElements = 8192;
+constexpr int kTasksPerThread = 4;
+/// Bytes of data and output from which they are taken to lie beyond the caches.
+constexpr std::int64_t kCachedBytes = std::int64_t{16} << 20;
+
+/// Runs one row after the other, each with all threads.
+class PiecesRun {
+ public:
+  PiecesRun(const BiasSoftmaxShape& shape, const BiasSoftmaxPlan& plan, const SoftmaxRows& rows,
+            const Executor& executor)
+      : kernels_(typed_kernels(shape, executor.target())),
+        plan_(plan),
+        rows_(rows),
+        executor_(executor),
+        pieces_(pieces(rows.columns, kernels_of(executor.target()).lanes)),
+        sums_(pieces_) {}
+
+  void row(std::size_t row) {
+    const float guess = kernels_.shared.guess(rows_, row);
+    double sum = std::isnan(guess) ? 0.0 : sum_row(row, guess);
+    float top = guess;
+    if (!(sum >= kSmallestSum && sum <= kLargestSum)) {
+      top = greatest(row);
+      if (!std::isfinite(top)) return kernels_.shared.special(rows_, row, top);
+      sum = sum_row(row, top);
+    }
+    for_each_piece(
+        [&](std::size_t piece) { kernels_.shared.write(rows_, row, piece, top, sum, plan_.around_caches); });
+  }
+
+ private:
+  static std::size_t pieces(std::size_t columns, std::size_t lanes) {
+    return columns < kPiece + lanes ? 1 : (columns - lanes) / kPiece + 1;
+  }
+
+  template <class Use>
+  void for_each_piece(const Use& use) {
+    const auto tasks = static_cast<std::size_t>(plan_.tasks);
+    executor_.parallel(plan_.tasks, [&](int task) {
+      const auto at = static_cast<std::size_t>(task);
+      for (std::size_t piece = pieces_ * at / tasks; piece < pieces_ * (at + 1) / tasks; ++piece) use(piece);
+    });
+  }
+
+  double sum_row(std::size_t row, float top) {
+    for_each_piece([&](std::size_t piece) { sums_[piece] = kernels_.shared.sum(rows_, row, piece, top); });
+    double sum = 0.0;
+    for (const double part : sums_) sum += part;
+    return sum;
+  }
+
+  float greatest(std::size_t row) {
+    for_each_piece([&](std::size_t piece) { sums_[piece] = kernels_.shared.greatest(rows_, row, piece); });
+    double top = -std::numeric_limits<double>::infinity();
+    for (const double part : sums_) {
+      if (!(part <= top)) top = part;
+    }
+    return static_cast<float>(top);
+  }
+
+  const TypedKernels& kernels_;
+  const BiasSoftmaxPlan& plan_;
+  const SoftmaxRows& rows_;
+  const Executor& executor_;
+  std::size_t pieces_;
+  std::vector<double> sums_;
+};
+
+}  // namespace
+
+std::string_view to_string(BiasSoftmaxMethod method) noexcept {
+  return kMethodNames[static_cast<std::size_t>(method)];
+}
+
+bool bias_softmax_can(BiasSoftmaxMethod method, const BiasSoftmaxShape& shape, Target target) {
+  const BiasSoftmaxKernels& kernels = kernels_of(target);
+  const auto columns = static_cast<std::size_t>(shape.columns);
+  switch (method) {
+    case BiasSoftmaxMethod::packed:
+      return columns <= kernels.packed_columns;
+    case BiasSoftmaxMethod::registers:
+      return columns <= kernels.registers_columns;
+    case BiasSoftmaxMethod::block:
+      return columns >= kernels.lanes && columns <= kernels.block_columns;
+    case BiasSoftmaxMethod::stream:
+    case BiasSoftmaxMethod::pieces:
+      return columns >= kernels.lanes;
+  }
+  return false;
+}
+
+BiasSoftmaxPlan plan_bias_softmax(const BiasSoftmaxShape& shape, int threads, Target target) {
+  BiasSoftmaxPlan plan;
+  const std::int64_t elements = shape.rows * shape.columns;
+  const std::int64_t bytes = elements * static_cast<std::int64_t>(2 * element_size(shape.dtype));
+  plan.prefetch = bytes > kCachedBytes;
+  const std::int64_t tasks =
+      std::min<std::int64_t>(elements / kFewestTaskElements, std::int64_t{threads} * kTasksPerThread);
+  if (threads > 1 && elements >= kFewestParallelElements) plan.tasks = static_cast<int>(tasks);
+
+  const bool few_rows = threads > 1 && shape.rows < threads && shape.columns >= kFewestSharedColumns;
+  const bool too_long = shape.dtype == DType::float16 && shape.columns > kMostKeptHalves;
+  if (few_rows || too_long) {
+    plan.method = BiasSoftmaxMethod::pieces;
+    plan.around_caches = bytes > 2 * kCachedBytes;
+    return plan;
+  }
+  for (const Range& range : kRanges) {
+    plan.method = range.method;
+    if (shape.columns <= range.most_columns && bias_softmax_can(range.method, shape, target)) break;
+  }
+  plan.tasks = static_cast<int>(std::min<std::int64_t>(plan.tasks, shape.rows));
+  return plan;
+}
+
+void run_bias_softmax(const BiasSoftmaxShape& shape, const BiasSoftmaxPlan& plan,
+                      const BiasSoftmaxBuffers& buffers, const Executor& executor) {
+  if (shape.rows * shape.columns == 0) return;
+  const auto count = static_cast<std::size_t>(shape.rows);
+  const SoftmaxRows rows{buffers.data,
+                         buffers.bias,
+                         buffers.output,
+                         static_cast<std::size_t>(shape.columns),
+                         static_cast<std::size_t>(shape.bias_rows),
+                         static_cast<std::size_t>(shape.repeat),
+                         plan.prefetch,
+                         nullptr};
+  if (plan.method == BiasSoftmaxMethod::pieces) {
+    PiecesRun run(shape, plan, rows, executor);
+    for (std::size_t row = 0; row < count; ++row) run.row(row);
+    return;
+  }
+  const TypedKernels& kernels = typed_kernels(shape, executor.target());
+  RowsKernel kernel = kernels.stream;
+  if (plan.method == BiasSoftmaxMethod::packed) kernel = kernels.packed;
+  if (plan.method == BiasSoftmaxMethod::registers) kernel = kernels.registers;
+  if (plan.method == BiasSoftmaxMethod::block) kernel = kernels.block;
+  const bool needs_scratch = plan.method == BiasSoftmaxMethod::stream && shape.dtype == DType::float16;
+
+  // Tasks begin at multiples of the rows that kernels take at once.
+  constexpr std::size_t kUnit = 16;
+  const std::size_t units = (count + kUnit - 1) / kUnit;
+  const bool by_unit = units >= static_cast<std::size_t>(plan.tasks);
+  const auto border = [&](int task) {
+    const std::size_t share =
+        (by_unit ? units : count) * static_cast<std::size_t>(task) / static_cast<std::size_t>(plan.tasks);
+    return std::min(count, by_unit ? share * kUnit : share);
+  };
+  executor.parallel(plan.tasks, [&](int task) {
+    SoftmaxRows own = rows;
+    if (needs_scratch) own.scratch = thread_scratch(rows.columns);
+    kernel(own, border(task), border(task + 1));
+  });
+}
+
+void bias_softmax(const Call& call, std::span<const TensorView> inputs,
+                  std::span<const MutableTensorView> outputs, const Executor& executor) {
+  const auto input = [&](std::string_view name) {
+    for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+      if (call.inputs[i].name == name) return inputs[i].data();
+    }
+    throw Error(ErrorKind::internal, "A checked call of BiasSoftmax lacks an input");
+  };
+  const BiasSoftmaxShape shape = bias_softmax_shape(call);
+  run_bias_softmax(shape, plan_bias_softmax(shape, executor.threads(), executor.target()),
+                   {input("data"), input("bias"), outputs[0].data()}, executor);
+}
+
+bool bias_softmax_in_place(const Call& call, std::size_t output, std::size_t input) {
+  return output == 0 && input < call.inputs.size() && call.inputs[input].name == "data";
+}
+
+}  // namespace kernelpack::cpu

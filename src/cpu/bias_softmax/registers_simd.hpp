@@ -1,0 +1,116 @@
+#pragma once
+
+#include "cpu/bias_softmax/rows_simd.hpp"
+
+namespace kernelpack::cpu {
+namespace {
+
+/// Softmax of kRows rows, each in kVectors registers. The last vector of a row ends with the row and overlaps
+/// the one before it, so no partial load or store is needed, except in rows shorter than a vector (kPartial).
+template <class V, class E, class T, int kVectors, bool kPartial, bool kPrefetch, int kRows>
+KERNELPACK_INLINE void registers_block(const T* x, const T* const (&bias)[kRows], T* y, std::size_t columns) {
+  using Floats = typename V::Floats;
+  constexpr bool kFine = sizeof(T) == sizeof(float);
+  const std::size_t tail = kPartial ? 0 : columns - V::kLanes;
+  const auto offset = [&](int k) KERNELPACK_INLINE_LAMBDA {
+    return k + 1 < kVectors ? static_cast<std::size_t>(k) * V::kLanes : tail;
+  };
+
+  Floats v[kRows][kVectors];
+  Floats top[kRows];
+  unrolled<kRows>([&](auto r) KERNELPACK_INLINE_LAMBDA {
+    const T* from = x + static_cast<std::size_t>(r) * columns;
+    unrolled<kVectors>([&](auto k) KERNELPACK_INLINE_LAMBDA {
+      if constexpr (kPartial) {
+        v[r][k] = V::select(V::first(columns),
+                            V::add(V::load_partial(from, columns), V::load_partial(bias[r], columns)),
+                            V::set(-__builtin_inff()));
+      } else {
+        prefetch<kPrefetch>(from + offset(k), y + static_cast<std::size_t>(r) * columns + offset(k));
+        v[r][k] = V::add(V::load(from + offset(k)), V::load(bias[r] + offset(k)));
+      }
+    });
+    top[r] = tree<V, Maximum, kVectors>(v[r]);
+  });
+  // A row of -inf alone gets the lowest finite number as its maximum: all its exponentials are 0.
+  const auto tops = V::at_least(
+      V::template reduce4<Maximum, V::kLanes>(top[0], top[1 % kRows], top[2 % kRows], top[3 % kRows]),
+      -kLargest);
+
+  const E exponential = E::at_zero();
+  const auto fresh = V::last(columns - (kVectors - 1) * V::kLanes);
+  Floats sum[kRows];
+  unrolled<kRows>([&](auto r) KERNELPACK_INLINE_LAMBDA {
+    const Floats row_top = row_of<V>(tops, r);
+    unrolled<kVectors>([&](auto k) KERNELPACK_INLINE_LAMBDA {
+      v[r][k] = exponential.template apply<false, kFine>(V::subtract(v[r][k], row_top));
+    });
+    if constexpr (kPartial) {
+      sum[r] = v[r][0];
+    } else if constexpr (kVectors == 1) {
+      sum[r] = V::keep(fresh, v[r][0]);
+    } else {
+      sum[r] = V::add(tree<V, Sum, kVectors - 1>(v[r]), V::keep(fresh, v[r][kVectors - 1]));
+    }
+  });
+  const auto inverses = V::inverse_or_zero(
+      V::template reduce4<Sum, V::kLanes>(sum[0], sum[1 % kRows], sum[2 % kRows], sum[3 % kRows]));
+
+  unrolled<kRows>([&](auto r) KERNELPACK_INLINE_LAMBDA {
+    T* to = y + static_cast<std::size_t>(r) * columns;
+    const Floats inverse = row_of<V>(inverses, r);
+    unrolled<kVectors>([&](auto k) KERNELPACK_INLINE_LAMBDA {
+      const Floats result = V::multiply(v[r][k], inverse);
+      if constexpr (kPartial) {
+        V::store_partial(to, result, columns);
+      } else {
+        V::store(to + offset(k), result);
+      }
+    });
+  });
+}
+
+template <class V, class E, class T, int kVectors, bool kPartial, bool kPrefetch>
+void registers_rows(const SoftmaxRows& rows, std::size_t first, std::size_t last) {
+  const std::size_t columns = rows.columns;
+  const T* x = static_cast<const T*>(rows.data) + first * columns;
+  T* y = static_cast<T*>(rows.output) + first * columns;
+  BiasRows<T> bias(rows, first);
+  std::size_t left = last - first;
+  for (; left >= 4; left -= 4) {
+    const T* from[4];
+    unrolled<4>([&](auto r) KERNELPACK_INLINE_LAMBDA {
+      from[r] = bias.get();
+      bias.advance(1);
+    });
+    registers_block<V, E, T, kVectors, kPartial, kPrefetch, 4>(x, from, y, columns);
+    x += 4 * columns;
+    y += 4 * columns;
+  }
+  for (; left > 0; --left) {
+    const T* from[1] = {bias.get()};
+    bias.advance(1);
+    registers_block<V, E, T, kVectors, kPartial, false, 1>(x, from, y, columns);
+    x += columns;
+    y += columns;
+  }
+}
+
+/// Four rows at once in registers, 1 <= columns <= kMost * V::kLanes.
+template <class V, class E, class T, int kMost>
+void registers(const SoftmaxRows& rows, std::size_t first, std::size_t last) {
+  if (rows.columns < V::kLanes) return registers_rows<V, E, T, 1, true, false>(rows, first, last);
+  unrolled<kMost>([&](auto k) KERNELPACK_INLINE_LAMBDA {
+    constexpr int kVectors = decltype(k)::kValue + 1;
+    const bool fits = rows.columns <= kVectors * V::kLanes;
+    if (!fits || rows.columns <= (kVectors - 1) * V::kLanes) return;
+    if (rows.prefetch) {
+      registers_rows<V, E, T, kVectors, false, true>(rows, first, last);
+    } else {
+      registers_rows<V, E, T, kVectors, false, false>(rows, first, last);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace kernelpack::cpu
