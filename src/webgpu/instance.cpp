@@ -66,17 +66,19 @@ Instance::Instance(std::shared_ptr<const Library> library, WGPUInstance instance
     : library_(std::move(library)), instance_(instance, library_->functions().InstanceRelease) {}
 
 std::shared_ptr<const Instance> Instance::of(const std::shared_ptr<const Library>& library) {
+  // Kept for the life of the process, like the library: making one loads every driver, and drivers that are
+  // unloaded and loaded again leave memory behind.
   static std::mutex mutex;
-  static std::map<const Library*, std::weak_ptr<const Instance>> instances;
+  static auto& instances = *new std::map<const Library*, std::shared_ptr<const Instance>>;
   const std::lock_guard lock(mutex);
-  std::weak_ptr<const Instance>& slot = instances[library.get()];
-  if (auto instance = slot.lock()) return instance;
-  WGPUInstance raw = create(*library);
-  if (raw == nullptr)
-    throw Error(ErrorKind::device, "The WebGPU library makes no instance", library->origin());
-  std::shared_ptr<const Instance> instance(new Instance(library, raw));
-  slot = instance;
-  return instance;
+  std::shared_ptr<const Instance>& slot = instances[library.get()];
+  if (slot == nullptr) {
+    WGPUInstance raw = create(*library);
+    if (raw == nullptr)
+      throw Error(ErrorKind::device, "The WebGPU library makes no instance", library->origin());
+    slot.reset(new Instance(library, raw));
+  }
+  return slot;
 }
 
 std::shared_ptr<const Instance> Instance::adopt(std::shared_ptr<const Library> library,

@@ -22,7 +22,7 @@ struct Completion {
 /// A WebGPU instance of a library, made for timed waits.
 class Instance {
  public:
-  /// One instance a library, shared while anybody uses it. Throws device if the library refuses.
+  /// One instance a library, made on first use and kept. Throws device if the library refuses.
   static std::shared_ptr<const Instance> of(const std::shared_ptr<const Library>& library);
   /// The caller's instance, which may be null; it stays the caller's.
   static std::shared_ptr<const Instance> adopt(std::shared_ptr<const Library> library, WGPUInstance instance);
