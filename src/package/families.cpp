@@ -420,7 +420,10 @@ void expand_family(const Node& family, std::vector<VariantText>& result, std::si
       if (source.faults.full()) return;
       source.note = fmt::format("While expanding {} of {}", entry.label, family.pointer());
       Expander expander(family, entry, bytes_left);
-      if (auto value = expander.expand(member, true))
+      const std::size_t faults = source.faults.size();
+      auto value = expander.expand(member, true);
+      // Half a variant would only be reported a second time.
+      if (value && source.faults.size() == faults)
         result.push_back({nullptr, std::move(*value), member.pointer(), source.note});
     }
   }
