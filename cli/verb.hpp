@@ -18,5 +18,9 @@ Verb add_run(CLI::App& program);
 Verb add_inspect(CLI::App& program);
 Verb add_list(CLI::App& program);
 Verb add_plot(CLI::App& program);
+Verb add_plan(CLI::App& program);
+Verb add_explain(CLI::App& program);
+Verb add_render(CLI::App& program);
+Verb add_validate(CLI::App& program);
 
 }  // namespace kernelpack::cli

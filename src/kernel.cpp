@@ -16,6 +16,7 @@
 #include "plan/cache.hpp"
 #include "plan/explain.hpp"
 #include "plan/planner.hpp"
+#include "webgpu/runtime.hpp"
 
 namespace kernelpack {
 namespace {
@@ -24,7 +25,9 @@ Package load_shipped(std::string_view op_id, const GetOptions& options) {
   std::vector<std::string> known;
   for (const ShippedPackage& shipped : shipped_packages()) {
     if (shipped.op_id == op_id)
-      return Package::load(shipped.folder, {.verify = options.verify, .expected_op_id = std::string(op_id)});
+      return Package::load(shipped.folder, {.verify = options.verify,
+                                            .expected_op_id = std::string(op_id),
+                                            .allow_missing_templates = options.allow_missing_templates});
     known.push_back(shipped.op_id);
   }
   std::string searched;
@@ -58,6 +61,19 @@ const Named* find(const std::vector<Named>& entries, std::string_view name) {
   return found == entries.end() ? nullptr : &*found;
 }
 
+// The memory of each tensor of a plan: inputs and outputs of the call, which meet in an inout tensor.
+std::vector<webgpu::HostTensor> host_tensors(const Plan& plan, const Call& call, std::span<const TensorView> inputs,
+                                             std::span<const MutableTensorView> outputs) {
+  std::vector<webgpu::HostTensor> tensors;
+  for (const BoundTensor& bound : plan.tensors) {
+    const BoundTensor* input = find(call.inputs, bound.name);
+    const BoundTensor* output = find(call.outputs, bound.name);
+    tensors.push_back({input != nullptr ? &inputs[static_cast<std::size_t>(input - call.inputs.data())] : nullptr,
+                       output != nullptr ? &outputs[static_cast<std::size_t>(output - call.outputs.data())] : nullptr});
+  }
+  return tensors;
+}
+
 }  // namespace
 
 Kernel::Kernel(Package package) : package_(std::move(package)), plans_(std::make_shared<plan::Cache>()) {}
@@ -67,7 +83,9 @@ Kernel Kernel::get(std::string_view source, const GetOptions& options) {
   const bool folder = source.find('/') != std::string_view::npos ||
                       source.find('\\') != std::string_view::npos ||
                       std::filesystem::is_directory(source, ignored);
-  return Kernel(folder ? Package::load(source, {.verify = options.verify}) : load_shipped(source, options));
+  if (!folder) return Kernel(load_shipped(source, options));
+  return Kernel(Package::load(
+      source, {.verify = options.verify, .allow_missing_templates = options.allow_missing_templates}));
 }
 
 Call Kernel::bind(std::span<const NamedSpec> inputs, const BindOptions& options) const {
@@ -125,6 +143,12 @@ void Kernel::run(const Call& call, std::span<const TensorView> inputs,
   if (call.op != package_.op_id())
     throw Error(ErrorKind::contract,
                 fmt::format("The call is bound to {}, but the kernel is {}", call.op, package_.op_id()));
+  if (device.is_gpu()) {
+    contract::check_tensors(call, inputs, outputs, nullptr);
+    const std::shared_ptr<const Plan> made = plan(call, device.facts());
+    webgpu::run(device.engine(), *made, host_tensors(*made, call, inputs, outputs));
+    return;
+  }
   const cpu::KernelEntry& kernel = require_kernel(call.op);
   contract::check_tensors(call, inputs, outputs, kernel.output_may_be_input);
   kernel.check(call);

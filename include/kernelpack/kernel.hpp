@@ -86,6 +86,7 @@ class Outputs {
 
 struct GetOptions {
   bool verify = true;
+  bool allow_missing_templates = false;  ///< as in LoadOptions: for planning only, there is no shader to run
 };
 
 /// A package ready to be called. Cheap to copy, immutable, safe to use from several threads.

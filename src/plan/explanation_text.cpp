@@ -173,8 +173,16 @@ class Writer {
     std::string verdict = clause.holds ? "true" : result.failed ? "fails" : result.value;
     line("    {} {:<6} {}", key, verdict, result.expression);
     if (result.failed) line("           {}", result.value);
-    for (const ExplainedValue& part : clause.because)
-      if (part.expression != result.expression) line("             {} = {}", part.expression, part.value);
+    // What made a clause fail is listed; what made one hold fits on a line.
+    std::string held;
+    for (const ExplainedValue& part : clause.because) {
+      if (part.expression == result.expression) continue;
+      if (clause.holds)
+        held += fmt::format("{}{} = {}", held.empty() ? "" : "; ", part.expression, part.value);
+      else
+        line("               {} = {}", part.expression, part.value);
+    }
+    if (!held.empty()) line("               {}", held);
   }
 
   void write_variants() {
@@ -305,11 +313,10 @@ class Writer {
 
   void write_refusal(const Error& error) {
     line("\nRefused");
-    const auto* no_variant = dynamic_cast<const NoVariantError*>(&error);
-    if (no_variant == nullptr)
-      line("  {}: {}", to_string(error.kind()), error.message());
-    else
+    if (error.kind() == ErrorKind::no_variant && !explanation_.variants.empty())
       line("  {}: none of the variants above accepts the call", to_string(error.kind()));
+    else
+      line("  {}: {}", to_string(error.kind()), error.message());
     if (!error.where().empty()) line("  at {}", error.where());
     for (const std::string& context : error.context()) line("  {}", context);
   }
