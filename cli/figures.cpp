@@ -57,14 +57,14 @@ std::string duration_text(double seconds) {
   return fmt::format("{:.2f} s", seconds);
 }
 
-std::string metric_text(double value) {
+std::string metric_text(double value, std::string_view unit) {
   constexpr std::array<std::string_view, 5> kPrefixes{"", "k", "M", "G", "T"};
   std::size_t prefix = 0;
   while (value >= 1000 && prefix + 1 < kPrefixes.size()) {
     value /= 1000;
     ++prefix;
   }
-  return fmt::format("{:.4g} {}", value, kPrefixes[prefix]);
+  return fmt::format("{:.4g} {}{}", value, kPrefixes[prefix], unit);
 }
 
 std::string number_text(double value) {

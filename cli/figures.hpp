@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernelpack/tensor.hpp"
@@ -9,8 +10,8 @@ namespace kernelpack::cli {
 
 /// "12.3 us", "1.45 ms", "2.00 s".
 std::string duration_text(double seconds);
-/// Four significant digits with a metric prefix: "1.234 G".
-std::string metric_text(double value);
+/// Four significant digits with a metric prefix: "1.234 GB/s".
+std::string metric_text(double value, std::string_view unit);
 /// Up to six significant digits, "0.9977".
 std::string number_text(double value);
 /// The middle value, or the mean of the two middle ones. Requires a value.

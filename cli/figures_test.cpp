@@ -15,10 +15,10 @@ TEST(Figures, PrintDurationsInTheirUnit) {
 }
 
 TEST(Figures, PrintMetricPrefixes) {
-  EXPECT_EQ(metric_text(12), "12 ");
-  EXPECT_EQ(metric_text(1234), "1.234 k");
-  EXPECT_EQ(metric_text(1.5e9), "1.5 G");
-  EXPECT_EQ(metric_text(1e18), "1e+06 T");
+  EXPECT_EQ(metric_text(12, "B"), "12 B");
+  EXPECT_EQ(metric_text(1234, "B"), "1.234 kB");
+  EXPECT_EQ(metric_text(1.5e9, "B"), "1.5 GB");
+  EXPECT_EQ(metric_text(1e18, "B"), "1e+06 TB");
 }
 
 TEST(Figures, TakeTheMedian) {

@@ -6,6 +6,7 @@
 #include "json.hpp"
 #include "kernelpack/kernel.hpp"
 #include "kernelpack/package.hpp"
+#include "layout.hpp"
 #include "verb.hpp"
 
 namespace kernelpack::cli {
@@ -21,32 +22,6 @@ std::string dtypes_text(const std::vector<DType>& dtypes) {
   return joined(names, ", ");
 }
 
-/// Rows of cells, each column as wide as its widest cell, indented by two.
-class Table {
- public:
-  void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
-  std::string text(std::string_view title) const {
-    if (rows_.empty()) return {};
-    std::vector<std::size_t> widths;
-    for (const auto& row : rows_) {
-      widths.resize(std::max(widths.size(), row.size()));
-      for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-    }
-    std::string text = fmt::format("\n{}\n", title);
-    for (const auto& row : rows_) {
-      std::string line;
-      for (std::size_t i = 0; i < row.size(); ++i) {
-        if (widths[i] != 0) line += fmt::format("  {:<{}}", row[i], widths[i]);
-      }
-      text += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
-    }
-    return text;
-  }
-
- private:
-  std::vector<std::vector<std::string>> rows_;
-};
-
 Table ports_table(const std::vector<PackageSummary::Port>& ports) {
   Table table;
   for (const PackageSummary::Port& port : ports) {
@@ -55,7 +30,7 @@ Table ports_table(const std::vector<PackageSummary::Port>& ports) {
     if (port.inout) notes.emplace_back("input and output");
     if (!port.rank.empty()) notes.push_back("rank " + port.rank);
     if (!port.shape.empty()) notes.push_back("shape " + port.shape);
-    table.add({port.name, port.dtype, joined(notes, ", "), port.description});
+    table.add({port.name, port.dtype, joined(notes, ", ")}, port.description);
   }
   return table;
 }
@@ -69,7 +44,7 @@ std::string values_text(const std::vector<AttributeValue>& values) {
 std::string text_of(const Package& package) {
   const PackageSummary summary = package.describe();
   std::string text = summary.op_id + '\n';
-  if (!summary.description.empty()) text += fmt::format("  {}\n", summary.description);
+  text += wrapped(summary.description, 2);
   text += fmt::format("  manifest {}{}{}{}\n", package.manifest_spec(),
                       package.version() ? fmt::format(", contract version {}", *package.version()) : "",
                       summary.since_version ? fmt::format(", ONNX opset {}", *summary.since_version) : "",
@@ -83,8 +58,8 @@ std::string text_of(const Package& package) {
   for (const auto& argument : summary.arguments) {
     arguments.add({argument.name, argument.kind,
                    (argument.required ? "required" : "optional") +
-                       (argument.one_of.empty() ? "" : ", one of " + joined(argument.one_of, ", ")),
-                   argument.description});
+                       (argument.one_of.empty() ? "" : ", one of " + joined(argument.one_of, ", "))},
+                  argument.description);
   }
   text += arguments.text("Arguments");
 
@@ -94,7 +69,7 @@ std::string text_of(const Package& package) {
                         : attribute.default_value ? "default " + to_string(*attribute.default_value)
                                                   : "absent unless given";
     if (!attribute.values.empty()) state += ", one of " + values_text(attribute.values);
-    attributes.add({attribute.name, state, attribute.description});
+    attributes.add({attribute.name, state}, attribute.description);
   }
   text += attributes.text("Attributes");
 
@@ -104,7 +79,7 @@ std::string text_of(const Package& package) {
 
   Table tunables;
   for (const auto& tunable : summary.tunables) {
-    tunables.add({tunable.name, to_string(tunable.value), tunable.description});
+    tunables.add({tunable.name, to_string(tunable.value)}, tunable.description);
   }
   text += tunables.text("Tunables");
 
@@ -114,9 +89,11 @@ std::string text_of(const Package& package) {
 
   Table variants;
   for (const auto& variant : summary.variants) {
-    variants.add({variant.id, fmt::format("priority {}", variant.priority), joined(variant.templates, ", "),
-                  variant.description});
-    for (const std::string& condition : variant.when) variants.add({"", "when " + condition});
+    std::string prose = variant.description;
+    for (const std::string& condition : variant.when)
+      prose += (prose.empty() ? "when " : "\nwhen ") + condition;
+    variants.add({variant.id, fmt::format("priority {}", variant.priority), joined(variant.templates, ", ")},
+                 prose);
   }
   text += summary.variants.empty()
               ? "\nVariants\n  none: the package is a contract only and runs on CPU kernels\n"
@@ -125,8 +102,10 @@ std::string text_of(const Package& package) {
   Table files;
   for (const PackageFile& file : package.files()) {
     const bool absent = file.digest == DigestState::absent;
-    files.add({file.name, absent ? "" : fmt::format("{} bytes", file.bytes),
-               absent ? "absent" : fmt::format("digest {}", to_string(file.digest))});
+    const std::string state = file.name == "metadata.json" ? "states the digests"
+                              : absent                     ? "absent"
+                                                           : fmt::format("digest {}", to_string(file.digest));
+    files.add({file.name, absent ? "" : fmt::format("{} bytes", file.bytes), state});
   }
   text += files.text("Files");
   return text;

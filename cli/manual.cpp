@@ -6,35 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "layout.hpp"
+
 namespace kernelpack::cli {
 namespace {
-
-constexpr std::size_t kWidth = 80;
-
-/// The paragraphs of `text` (one per line) broken at spaces.
-std::string wrapped(std::string_view text, std::size_t indent) {
-  std::string result;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view paragraph = text.substr(0, end);
-    std::size_t column = 0;
-    while (!paragraph.empty()) {
-      const std::size_t space = std::min(paragraph.find(' '), paragraph.size());
-      const std::string_view word = paragraph.substr(0, space);
-      if (column != 0 && column + 1 + word.size() > kWidth) {
-        result += '\n';
-        column = 0;
-      }
-      result += column == 0 ? std::string(indent, ' ') : " ";
-      column += (column == 0 ? indent : 1) + word.size();
-      result += word;
-      paragraph.remove_prefix(std::min(space + 1, paragraph.size()));
-    }
-    result += '\n';
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return result;
-}
 
 std::string option_entry(const CLI::Option& option) {
   const bool positional = option.get_positional();

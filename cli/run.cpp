@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -191,6 +192,14 @@ Verb add_run(CLI::App& program) {
                              "read and the request was "
                              "found to fit the contract. An output file appears whole or not at all.");
   auto flags = std::make_shared<RunFlags>();
+  // Not CLI::Range, which lets NaN pass.
+  const CLI::Validator tolerance(
+      [](std::string& text) {
+        double value = 0;
+        const bool fits = CLI::detail::lexical_cast(text, value) && value >= 0 && std::isfinite(value);
+        return fits ? std::string() : fmt::format("The value ({}) is not a finite number from 0 on", text);
+      },
+      "");
   const auto many = [&](const char* name, std::vector<std::string>& into, const char* type,
                         const char* about) {
     command->add_option(name, into, about)->allow_extra_args(false)->type_name(type);
@@ -214,19 +223,19 @@ Verb add_run(CLI::App& program) {
        "steps apart; other dtypes: equal. NaN matches only NaN. Prints the worst element.");
   command->add_option("--atol", flags->tolerance.absolute, "Absolute tolerance of --check (1e-7).")
       ->type_name("X")
-      ->check(CLI::Range(0.0, 1e300));
+      ->check(tolerance);
   command->add_option("--rtol", flags->tolerance.relative, "Relative tolerance of --check (5e-6).")
       ->type_name("X")
-      ->check(CLI::Range(0.0, 1e300));
+      ->check(tolerance);
   command->add_option("--ulp", flags->tolerance.steps, "float16 steps that --check allows (1).")
       ->type_name("N")
-      ->check(CLI::Range(0, 65536));
+      ->check(CLI::Range(0, 65536).description(""));
   command->add_option("--device", flags->device, "Where to run: cpu.")
       ->type_name("NAME")
-      ->check(CLI::IsMember({"cpu"}));
+      ->check(CLI::IsMember({"cpu"}).description(""));
   command->add_option("--threads", flags->threads, "Threads to use; 0, the default: one for each processor.")
       ->type_name("N")
-      ->check(CLI::Range(0, 1024));
+      ->check(CLI::Range(0, 1024).description(""));
   command
       ->add_option(
           "--cpu-target", flags->target,
@@ -235,7 +244,7 @@ Verb add_run(CLI::App& program) {
       ->type_name("NAME");
   command->add_option("--repeat", flags->repeat, "Run N times (1) and print the fastest and the median time.")
       ->type_name("N")
-      ->check(CLI::Range(1, 10000000));
+      ->check(CLI::Range(1, 10000000).description(""));
   command->add_flag("--no-verify", flags->unverified,
                     "Load a package whose digests are absent or do not match.");
   command->add_flag("--json", flags->json, "Print JSON.");

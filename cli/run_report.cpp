@@ -44,6 +44,8 @@ std::string to_text(const RunReport& report) {
   const Call& call = execution.call;
   std::size_t width = 5;
   for (const BoundTensor& tensor : call.inputs) width = std::max(width, tensor.name.size());
+  for (const NamedValue& value : call.arguments) width = std::max(width, value.name.size());
+  for (const NamedValue& value : call.attributes) width = std::max(width, value.name.size());
   for (const BoundTensor& tensor : call.outputs) width = std::max(width, tensor.name.size());
   const auto line = [&](std::string_view name, std::string_view rest) {
     return fmt::format("  {:<{}}  {}\n", name, width, rest);
@@ -71,8 +73,8 @@ std::string to_text(const RunReport& report) {
   text += line("time", fmt::format("{} min, {} median of {} {}", duration_text(fastest),
                                    duration_text(median(execution.seconds)), execution.seconds.size(),
                                    execution.seconds.size() == 1 ? "run" : "runs"));
-  text +=
-      line("rate", fmt::format("{}elements/s, {}B/s", metric_text(rates.elements), metric_text(rates.bytes)));
+  text += line("rate", fmt::format("{}, {}", metric_text(rates.elements, "elements/s"),
+                                   metric_text(rates.bytes, "B/s")));
   for (const Check& check : report.checks)
     text += line("check", fmt::format("{}: {}", check.output, check_text(check)));
   return text;

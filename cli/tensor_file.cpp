@@ -14,7 +14,8 @@ namespace {
 
 std::string identity(const std::filesystem::path& path) {
   std::error_code ignored;
-  const std::filesystem::path canonical = std::filesystem::weakly_canonical(path, ignored);
+  const std::filesystem::path absolute = std::filesystem::absolute(path, ignored);
+  const std::filesystem::path canonical = std::filesystem::weakly_canonical(absolute, ignored);
   return canonical.empty() ? path.string() : canonical.string();
 }
 
