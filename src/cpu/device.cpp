@@ -7,13 +7,11 @@
 namespace kernelpack {
 
 Device Device::cpu(const CpuOptions& options) {
-  return Device(std::make_shared<const cpu::Executor>(options));
-}
-
-std::string Device::description() const {
-  const int threads = executor().threads();
-  return fmt::format("cpu ({}, {} thread{})", cpu::to_string(executor().target()), threads,
-                     threads == 1 ? "" : "s");
+  auto executor = std::make_shared<const cpu::Executor>(options);
+  const int threads = executor->threads();
+  std::string description = fmt::format("cpu ({}, {} thread{})", cpu::to_string(executor->target()), threads,
+                                        threads == 1 ? "" : "s");
+  return Device(std::move(executor), std::move(description));
 }
 
 std::vector<CpuTarget> cpu_targets() {

@@ -121,10 +121,9 @@ BiasSoftmaxShape bias_softmax_shape(const Call& call) {
   shape.bias_rows = bias_elements / shape.columns;
   if (shape.rows % shape.bias_rows != 0) {
     refuse(
-        "The number of rows of input bias ({} rows of {} elements in {}) does not divide that of input data "
-        "({} rows "
-        "in {}); {} would do",
-        shape.bias_rows, shape.columns, spec_of(bias), shape.rows, spec_of(data), divisors(shape.rows));
+        "The number of rows of input bias ({} in {}, of {} elements) does not divide that of input data "
+        "({} in {}); {} would do",
+        shape.bias_rows, spec_of(bias), shape.columns, shape.rows, spec_of(data), divisors(shape.rows));
   }
   shape.repeat = inner ? shape.rows / shape.bias_rows : 1;
   return shape;

@@ -31,7 +31,7 @@ const BiasSoftmaxKernels& bias_softmax_kernels() noexcept {
   static constexpr BiasSoftmaxKernels kKernels{.lanes = Vector::kLanes,
                                                .packed_columns = Vector::kPermutes ? Vector::kLanes / 2 : 0,
                                                .registers_columns = Vector::kRegisterVectors * Vector::kLanes,
-                                               .block_columns = kBlockColumns,
+                                               .block_columns = kBlockColumns<Vector>,
                                                .float32 = typed_kernels<float>(),
                                                .float16 = typed_kernels<Half>()};
   return kKernels;

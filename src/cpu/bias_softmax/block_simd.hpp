@@ -5,8 +5,28 @@
 namespace kernelpack::cpu {
 namespace {
 
-/// The longest rows of `block`: their terms fit into the first-level cache beside the data.
-inline constexpr std::size_t kBlockColumns = 1024;
+/// The longest rows of `block`: their terms fit into the first-level cache beside the data, and the sums of
+/// few lanes stay short enough for float.
+template <class V>
+inline constexpr std::size_t kBlockColumns = V::kLanes < 16 ? 64 * V::kLanes : 1024;
+
+/// The scales of four rows by their sums.
+template <class V, class T>
+struct RowScales {
+  typename V::Rows4 high, low;
+
+  KERNELPACK_INLINE static RowScales of(typename V::Rows4 sums) {
+    constexpr bool kFine = Scale<V, T>::kFine;
+    if constexpr (kFine && !V::kFused) return {sums, sums};
+    const auto inverses = V::inverse(sums);
+    if constexpr (kFine && V::kFused) return {inverses, V::inverse_rest(sums, inverses)};
+    return {inverses, inverses};
+  }
+  template <int I>
+  KERNELPACK_INLINE Scale<V, T> row(Index<I> r) const {
+    return {row_of<V>(high, r), row_of<V>(low, r)};
+  }
+};
 
 /// kRows rows of a block whose terms are summed in a row of registers each and reduced together. kExact: by
 /// the true maximum, which rows in place need because a wrong guess could not be repeated; otherwise by a
@@ -45,17 +65,14 @@ KERNELPACK_INLINE bool block_rows(const Span<T> (&rows)[kRows]) {
   if (!kExact && !V::all_within(sums, static_cast<float>(kSmallestSum), static_cast<float>(kLargestSum)))
     return false;
 
-  const auto inverses = V::inverse(sums);
-  const auto rests = V::inverse_rest(sums, inverses);
-  unrolled<kRows>([&](auto r) KERNELPACK_INLINE_LAMBDA {
-    write_terms<V>(rows[r], tail[r], row_of<V>(inverses, r), row_of<V>(rests, r));
-  });
+  const auto scales = RowScales<V, T>::of(sums);
+  unrolled<kRows>([&](auto r) KERNELPACK_INLINE_LAMBDA { write_terms<V>(rows[r], tail[r], scales.row(r)); });
   return true;
 }
 
 template <class V, class E, class T, bool kExact, bool kPrefetch>
 void block_range(const SoftmaxRows& rows, std::size_t first, std::size_t last) {
-  float terms[sizeof(T) == sizeof(float) ? 1 : 4 * kBlockColumns];
+  float terms[sizeof(T) == sizeof(float) ? 1 : 4 * kBlockColumns<V>];
   BiasRows<T> bias(rows, first);
   std::size_t row = first;
   while (row < last) {
@@ -63,7 +80,7 @@ void block_range(const SoftmaxRows& rows, std::size_t first, std::size_t last) {
     Span<T> span[4];
     for (std::size_t r = 0; r < count; ++r, bias.advance(1)) {
       span[r] = span_of<T>(rows, row + r, bias.get());
-      if constexpr (sizeof(T) != sizeof(float)) span[r].terms = terms + r * kBlockColumns;
+      if constexpr (sizeof(T) != sizeof(float)) span[r].terms = terms + r * kBlockColumns<V>;
     }
     row += count;
     if (count == 4 && block_rows<V, E, T, kExact, kPrefetch, 4>(span)) continue;
@@ -74,7 +91,7 @@ void block_range(const SoftmaxRows& rows, std::size_t first, std::size_t last) {
   }
 }
 
-/// Four rows at a time by guessed maxima, V::kLanes <= columns <= kBlockColumns.
+/// Four rows at a time by guessed maxima, V::kLanes <= columns <= kBlockColumns<V>.
 template <class V, class E, class T>
 void block(const SoftmaxRows& rows, std::size_t first, std::size_t last) {
   if (rows.data == rows.output) return block_range<V, E, T, true, false>(rows, first, last);

@@ -51,11 +51,10 @@ struct SharedRow {
  private:
   template <bool kShifted, bool kAround>
   static void write_part(const Span<T>& part, const E& exponential, float top, double sum) {
-    const Inverse<V> inverse(sum);
+    const auto scale = Scale<V, T>::of(sum);
     const auto shift = V::set(top);
     const auto result = [&](std::size_t i) KERNELPACK_INLINE_LAMBDA {
-      return scaled<V, T>(term<V, E, T, kShifted>(part.x + i, part.bias + i, exponential, shift),
-                          inverse.high, inverse.low);
+      return scale(term<V, E, T, kShifted>(part.x + i, part.bias + i, exponential, shift));
     };
     const std::size_t fresh = part.columns % V::kLanes;
     const std::size_t whole = part.columns - fresh;

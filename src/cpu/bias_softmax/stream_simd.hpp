@@ -93,31 +93,37 @@ KERNELPACK_INLINE Tail<V> sum_terms(const Span<T>& span, const E& exponential, t
   return tail;
 }
 
-/// terms * (inverse + rest); the rest makes the product 1 where a term is the whole sum. It is not needed for
-/// float16.
+/// Divides terms by their sum so that a term that is the whole sum gives 1: by both parts of the inverse of
+/// the sum, or, where products are not fused, by the sum itself. For float16 the inverse does.
 template <class V, class T>
-KERNELPACK_INLINE typename V::Floats scaled(typename V::Floats terms, typename V::Floats inverse,
-                                            typename V::Floats rest) {
-  if constexpr (sizeof(T) == sizeof(float)) {
-    return V::multiply_add(terms, inverse, V::multiply(terms, rest));
-  } else {
-    return V::multiply(terms, inverse);
+struct Scale {
+  using Floats = typename V::Floats;
+  static constexpr bool kFine = sizeof(T) == sizeof(float);
+  Floats high, low;
+
+  KERNELPACK_INLINE static Scale of(double sum) {
+    const float rounded = static_cast<float>(1.0 / sum);
+    if constexpr (kFine && !V::kFused) return {V::set(static_cast<float>(sum)), V::set(0.0f)};
+    return {V::set(rounded), V::set(static_cast<float>(1.0 / sum - static_cast<double>(rounded)))};
   }
-}
+  KERNELPACK_INLINE Floats operator()(Floats terms) const {
+    if constexpr (!kFine) return V::multiply(terms, high);
+    if constexpr (kFine && V::kFused) return V::multiply_add(terms, high, V::multiply(terms, low));
+    if constexpr (kFine && !V::kFused) return V::divide(terms, high);
+  }
+};
 
 template <class V, class T>
-KERNELPACK_INLINE void write_terms(const Span<T>& span, const Tail<V>& tail, typename V::Floats inverse,
-                                   typename V::Floats rest) {
+KERNELPACK_INLINE void write_terms(const Span<T>& span, const Tail<V>& tail, const Scale<V, T>& scale) {
   const std::size_t whole = span.columns - tail.fresh;
-  const auto write = [&](std::size_t i) KERNELPACK_INLINE_LAMBDA {
-    V::store(span.y + i, scaled<V, T>(V::load(span.terms + i), inverse, rest));
-  };
+  const auto write = [&](std::size_t i)
+                         KERNELPACK_INLINE_LAMBDA { V::store(span.y + i, scale(V::load(span.terms + i))); };
   std::size_t i = 0;
   for (; i + 4 * V::kLanes <= whole; i += 4 * V::kLanes) {
     unrolled<4>([&](auto k) KERNELPACK_INLINE_LAMBDA { write(i + k * V::kLanes); });
   }
   for (; i < whole; i += V::kLanes) write(i);
-  if (tail.fresh != 0) V::store(span.y + span.columns - V::kLanes, scaled<V, T>(tail.terms, inverse, rest));
+  if (tail.fresh != 0) V::store(span.y + span.columns - V::kLanes, scale(tail.terms));
 }
 
 /// The greatest v of a span, disregarding NaN as it comes.
@@ -186,17 +192,6 @@ KERNELPACK_INLINE std::size_t pieces_of(std::size_t columns) {
   return columns < kPiece + V::kLanes ? 1 : (columns - V::kLanes) / kPiece + 1;
 }
 
-/// The inverse of a sum in two parts.
-template <class V>
-struct Inverse {
-  typename V::Floats high, low;
-  KERNELPACK_INLINE explicit Inverse(double sum) {
-    const float rounded = static_cast<float>(1.0 / sum);
-    high = V::set(rounded);
-    low = V::set(static_cast<float>(1.0 / sum - static_cast<double>(rounded)));
-  }
-};
-
 KERNELPACK_INLINE bool within(float top) {
   return top >= -kLargestGuess && top <= kLargestGuess;
 }
@@ -236,8 +231,7 @@ __attribute__((noinline)) void exact_row(const Span<T>& span) {
   if (!(top >= -kLargest && top <= kLargest)) return special_row<V>(span, top);
   // A NaN anywhere makes the sum NaN, and with it the whole row.
   Tail<V> tail;
-  const Inverse<V> inverse(sum_row<V, E, T, true, false>(span, top, tail));
-  write_terms<V>(span, tail, inverse.high, inverse.low);
+  write_terms<V>(span, tail, Scale<V, T>::of(sum_row<V, E, T, true, false>(span, top, tail)));
 }
 
 template <class V, class E, class T, bool kPrefetch>
@@ -254,8 +248,7 @@ void stream_rows(const SoftmaxRows& rows, std::size_t first, std::size_t last) {
     double sum = 0.0;
     if (within(top)) sum = sum_row<V, E, T, true, kPrefetch>(span, top, tail);
     if (accepted(sum)) {
-      const Inverse<V> inverse(sum);
-      write_terms<V>(span, tail, inverse.high, inverse.low);
+      write_terms<V>(span, tail, Scale<V, T>::of(sum));
     } else {
       exact_row<V, E, T>(span);
     }

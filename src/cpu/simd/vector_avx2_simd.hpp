@@ -14,6 +14,7 @@ namespace {
 struct Vector {
   static constexpr std::size_t kLanes = 8;
   static constexpr bool kPermutes = true;
+  static constexpr bool kFused = true;
   static constexpr int kRegisterVectors = 2;
   using Floats = __m256;
   using Rows4 = __m256;
@@ -52,6 +53,7 @@ struct Vector {
   KERNELPACK_INLINE static Floats add(Floats a, Floats b) { return _mm256_add_ps(a, b); }
   KERNELPACK_INLINE static Floats subtract(Floats a, Floats b) { return _mm256_sub_ps(a, b); }
   KERNELPACK_INLINE static Floats multiply(Floats a, Floats b) { return _mm256_mul_ps(a, b); }
+  KERNELPACK_INLINE static Floats divide(Floats a, Floats b) { return _mm256_div_ps(a, b); }
   KERNELPACK_INLINE static Floats multiply_add(Floats a, Floats b, Floats c) {
     return _mm256_fmadd_ps(a, b, c);
   }

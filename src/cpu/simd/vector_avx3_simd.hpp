@@ -16,6 +16,7 @@ namespace {
 struct Vector {
   static constexpr std::size_t kLanes = 16;
   static constexpr bool kPermutes = true;
+  static constexpr bool kFused = true;  ///< multiply_add rounds once
   static constexpr int kRegisterVectors =
       5;  ///< vectors of a row that four rows at once can keep in registers
   using Floats = __m512;
@@ -53,6 +54,7 @@ struct Vector {
   KERNELPACK_INLINE static Floats add(Floats a, Floats b) { return _mm512_add_ps(a, b); }
   KERNELPACK_INLINE static Floats subtract(Floats a, Floats b) { return _mm512_sub_ps(a, b); }
   KERNELPACK_INLINE static Floats multiply(Floats a, Floats b) { return _mm512_mul_ps(a, b); }
+  KERNELPACK_INLINE static Floats divide(Floats a, Floats b) { return _mm512_div_ps(a, b); }
   KERNELPACK_INLINE static Floats multiply_add(Floats a, Floats b, Floats c) {
     return _mm512_fmadd_ps(a, b, c);
   }
@@ -102,7 +104,7 @@ struct Vector {
   KERNELPACK_INLINE static Rows4 inverse_or_zero(Rows4 sums) {
     return _mm512_maskz_div_ps(_mm512_cmp_ps_mask(sums, set(0.0f), _CMP_NEQ_UQ), set(1.0f), sums);
   }
-  /// What `inverse` lost by rounding: 1 / sum - inverse.
+  /// What `inverse` lost by rounding: 1 / sum - inverse. Only where products are fused.
   KERNELPACK_INLINE static Rows4 inverse_rest(Rows4 sums, Rows4 inverse) {
     return multiply(_mm512_fnmadd_ps(sums, inverse, set(1.0f)), inverse);
   }

@@ -15,6 +15,7 @@ namespace {
 struct Vector {
   static constexpr std::size_t kLanes = 4;
   static constexpr bool kPermutes = false;
+  static constexpr bool kFused = true;
   static constexpr int kRegisterVectors = 4;
   using Floats = float32x4_t;
   using Rows4 = float32x4_t;
@@ -50,6 +51,7 @@ struct Vector {
   KERNELPACK_INLINE static Floats add(Floats a, Floats b) { return vaddq_f32(a, b); }
   KERNELPACK_INLINE static Floats subtract(Floats a, Floats b) { return vsubq_f32(a, b); }
   KERNELPACK_INLINE static Floats multiply(Floats a, Floats b) { return vmulq_f32(a, b); }
+  KERNELPACK_INLINE static Floats divide(Floats a, Floats b) { return vdivq_f32(a, b); }
   KERNELPACK_INLINE static Floats multiply_add(Floats a, Floats b, Floats c) { return vfmaq_f32(c, a, b); }
   KERNELPACK_INLINE static Floats max(Floats a, Floats b) { return vbslq_f32(vcgtq_f32(a, b), a, b); }
   KERNELPACK_INLINE static Floats min(Floats a, Floats b) { return vbslq_f32(vcltq_f32(a, b), a, b); }

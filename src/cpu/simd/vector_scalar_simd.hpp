@@ -14,6 +14,7 @@ namespace {
 struct Vector {
   static constexpr std::size_t kLanes = 1;
   static constexpr bool kPermutes = false;
+  static constexpr bool kFused = false;
   static constexpr int kRegisterVectors = 2;
   using Floats = float;
   struct Rows4 {
@@ -43,6 +44,7 @@ struct Vector {
   KERNELPACK_INLINE static Floats add(Floats a, Floats b) { return a + b; }
   KERNELPACK_INLINE static Floats subtract(Floats a, Floats b) { return a - b; }
   KERNELPACK_INLINE static Floats multiply(Floats a, Floats b) { return a * b; }
+  KERNELPACK_INLINE static Floats divide(Floats a, Floats b) { return a / b; }
   KERNELPACK_INLINE static Floats multiply_add(Floats a, Floats b, Floats c) { return a * b + c; }
   KERNELPACK_INLINE static Floats max(Floats a, Floats b) { return a > b ? a : b; }
   KERNELPACK_INLINE static Floats min(Floats a, Floats b) { return a < b ? a : b; }
@@ -79,13 +81,6 @@ struct Vector {
   }
   KERNELPACK_INLINE static Rows4 inverse_or_zero(Rows4 sums) {
     for (float& row : sums.row) row = row == 0.0f ? 0.0f : 1.0f / row;
-    return sums;
-  }
-  KERNELPACK_INLINE static Rows4 inverse_rest(Rows4 sums, Rows4 inverse) {
-    for (int i = 0; i < 4; ++i) {
-      const double rounded = static_cast<double>(inverse.row[i]);
-      sums.row[i] = static_cast<float>((1.0 - static_cast<double>(sums.row[i]) * rounded) * rounded);
-    }
     return sums;
   }
   KERNELPACK_INLINE static bool all_within(Rows4 rows, float low, float high) {

@@ -16,6 +16,7 @@ namespace {
 struct Vector {
   static constexpr std::size_t kLanes = 4;
   static constexpr bool kPermutes = false;
+  static constexpr bool kFused = false;
   static constexpr int kRegisterVectors = 2;
   using Floats = __m128;
   using Rows4 = __m128;
@@ -60,6 +61,7 @@ struct Vector {
   KERNELPACK_INLINE static Floats add(Floats a, Floats b) { return _mm_add_ps(a, b); }
   KERNELPACK_INLINE static Floats subtract(Floats a, Floats b) { return _mm_sub_ps(a, b); }
   KERNELPACK_INLINE static Floats multiply(Floats a, Floats b) { return _mm_mul_ps(a, b); }
+  KERNELPACK_INLINE static Floats divide(Floats a, Floats b) { return _mm_div_ps(a, b); }
   KERNELPACK_INLINE static Floats multiply_add(Floats a, Floats b, Floats c) {
     return add(multiply(a, b), c);
   }
@@ -98,13 +100,6 @@ struct Vector {
   KERNELPACK_INLINE static Rows4 inverse_or_zero(Rows4 sums) {
     return keep(_mm_cmpneq_ps(sums, set(0.0f)), inverse(sums));
   }
-  /// In double, since there is no fused multiply-add.
-  KERNELPACK_INLINE static Rows4 inverse_rest(Rows4 sums, Rows4 inverse) {
-    const __m128d low = rest2(_mm_cvtps_pd(sums), _mm_cvtps_pd(inverse));
-    const __m128d high =
-        rest2(_mm_cvtps_pd(_mm_movehl_ps(sums, sums)), _mm_cvtps_pd(_mm_movehl_ps(inverse, inverse)));
-    return _mm_movelh_ps(_mm_cvtpd_ps(low), _mm_cvtpd_ps(high));
-  }
   KERNELPACK_INLINE static bool all_within(Rows4 rows, float low, float high) {
     return _mm_movemask_ps(_mm_and_ps(_mm_cmpge_ps(rows, set(low)), _mm_cmple_ps(rows, set(high)))) == 0xf;
   }
@@ -123,9 +118,6 @@ struct Vector {
   }
 
  private:
-  KERNELPACK_INLINE static __m128d rest2(__m128d sums, __m128d inverse) {
-    return _mm_mul_pd(_mm_sub_pd(_mm_set1_pd(1.0), _mm_mul_pd(sums, inverse)), inverse);
-  }
   KERNELPACK_INLINE static Mask window(std::size_t start) {
     alignas(16) static constexpr std::int32_t kOnes[12] = {-1, -1, -1, -1, 0, 0, 0, 0, -1, -1, -1, -1};
     return _mm_loadu_ps(reinterpret_cast<const float*>(kOnes + start));
