@@ -4,6 +4,7 @@
 #include "kernelpack/call.hpp"
 #include "kernelpack/device.hpp"
 #include "kernelpack/error.hpp"
+#include "kernelpack/gpu.hpp"
 #include "kernelpack/kernel.hpp"
 #include "kernelpack/package.hpp"
 #include "kernelpack/tensor.hpp"

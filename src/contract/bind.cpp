@@ -138,6 +138,7 @@ class Binder {
     tensor.shape = spec.shape;
     tensor.packed = port.packed;
     tensor.inout = port.inout;
+    tensor.saturating = port.narrowing == package::Narrowing::saturating;
     check_size(side, port.name, spec);
     check_rank(port, side, spec.shape, budgets_);
     return tensor;
