@@ -266,7 +266,8 @@ Value builtin_member(const Value& owner, NameView name, Meter& meter) {
                                           : MemberOf::list;
   const MemberEntry* entry = find_member(kind, name);
   if (entry == nullptr) return {};
-  if (entry->is_method()) return Value::function(std::make_shared<const BoundMethod>(owner, *entry));
+  if (entry->is_method())
+    return Value::function(std::make_shared<const BoundMethod>(owner, *entry), owner.depth());
   Call none;
   return entry->apply(owner, none, meter);
 }

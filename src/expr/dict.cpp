@@ -4,7 +4,7 @@ namespace kernelpack::expr {
 namespace {
 
 /// Up to this many entries a scan of the hashes is faster than a table.
-constexpr std::size_t kScanned = 8;
+constexpr std::size_t kScanned = 12;
 constexpr std::size_t kAbsent = static_cast<std::size_t>(-1);
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "expr/builtins.hpp"
 #include "expr/operators.hpp"
+#include "expr/print.hpp"
 #include "kernelpack/error.hpp"
 
 namespace kernelpack::expr {
@@ -19,24 +20,62 @@ const Value& keep(Value part, Value& storage) {
 
 }  // namespace
 
-const Value* Frame::find(std::uint32_t name) const noexcept {
-  for (const auto& [variable, value] : variables) {
-    if (variable == name) return &value;
+std::size_t Frame::position(std::uint32_t name) const noexcept {
+  if (!index_.empty()) {
+    const auto found = index_.find(name);
+    return found == index_.end() ? variables_.size() : found->second;
   }
-  return nullptr;
+  std::size_t i = 0;
+  while (i < variables_.size() && variables_[i].first != name) ++i;
+  return i;
+}
+
+const Value* Frame::find(std::uint32_t name) const noexcept {
+  const std::size_t found = position(name);
+  return found == variables_.size() ? nullptr : &variables_[found].second;
 }
 
 void Frame::set(std::uint32_t name, Value value) {
-  for (auto& [variable, old] : variables) {
-    if (variable == name) {
-      old = std::move(value);
-      return;
-    }
+  constexpr std::size_t kScanned = 32;
+  const std::size_t found = position(name);
+  if (found < variables_.size()) {
+    variables_[found].second = std::move(value);
+    return;
   }
-  variables.emplace_back(name, std::move(value));
+  variables_.emplace_back(name, std::move(value));
+  if (variables_.size() <= kScanned) return;
+  if (index_.empty()) {
+    for (std::size_t i = 0; i < variables_.size(); ++i) index_.emplace(variables_[i].first, i);
+  } else {
+    index_.emplace(name, found);
+  }
+}
+
+void Frame::clear() noexcept {
+  variables_.clear();
+  index_.clear();
+}
+
+Evaluator::~Evaluator() {
+  // While all of them are held here, giving up the content of one cannot end another: no recursion, no cycle
+  // left.
+  for (const Value& value : namespaces_) {
+    const Dict content = std::move(value.name_space().entries);
+    value.name_space().entries.clear();
+  }
+}
+
+void Evaluator::Nesting::exceed(std::size_t& depth) {
+  --depth;
+  throw Error(ErrorKind::limit,
+              fmt::format("The evaluation nests deeper than allowed ({} levels)", kEvaluationDepth));
 }
 
 const Value& Evaluator::lookup(std::uint32_t name, const Frame* frame) const noexcept {
+  if (name == local_name_) {
+    const Value* found = frame != nullptr ? frame->find(name) : nullptr;
+    return found != nullptr ? *found : values_[name] != nullptr ? *values_[name] : kUndefined;
+  }
   for (; frame != nullptr; frame = frame->parent) {
     if (const Value* found = frame->find(name)) return *found;
   }
@@ -51,9 +90,31 @@ Value Evaluator::evaluate(NodeId root, Frame* frame) {
   return result;
 }
 
+void Evaluator::print(NodeId root, Frame* frame, std::string& out) {
+  Value storage;
+  const Value& value = walk(root, frame, storage);
+  try {
+    print(value, out);
+  } catch (const Error& error) {
+    if (!error.where().empty()) throw;
+    faults_.rethrow(error, ast_[root].span());
+  }
+}
+
+void Evaluator::print(const Value& value, std::string& out) {
+  if (!value.is_string()) {
+    append_printed(out, value, meter_);
+    return;
+  }
+  meter_.text(value.string().size());
+  meter_.reach(out.size() + value.string().size());
+  out += value.string();
+}
+
 const Value& Evaluator::walk(NodeId root, Frame* frame, Value& storage) {
   NodeId id = ast_[root].first;
   try {
+    const Nesting nesting(*this);
     meter_.step();
     const Value* value = &leaf(ast_[id], frame, storage);
     while (id != root) {

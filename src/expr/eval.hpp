@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -13,12 +16,22 @@ namespace kernelpack::expr {
 
 /// Variables that a template sets: one frame per loop, macro call and call block. Looked up from the inside
 /// out.
-struct Frame {
+class Frame {
+ public:
   Frame* parent = nullptr;
-  std::vector<std::pair<std::uint32_t, Value>> variables;
+  /// A function that may outlive the frame's block refers to it.
+  bool captured = false;
 
   const Value* find(std::uint32_t name) const noexcept;
   void set(std::uint32_t name, Value value);
+  void clear() noexcept;
+
+ private:
+  std::size_t position(std::uint32_t name) const noexcept;
+
+  std::vector<std::pair<std::uint32_t, Value>> variables_;
+  /// Positions by name, once there are too many variables to scan.
+  std::unordered_map<std::uint32_t, std::size_t> index_;
 };
 
 /// Receives sub-values while an expression is evaluated, to explain a result.
@@ -29,6 +42,9 @@ class EvaluationSink {
   virtual void evaluated(SourceSpan part, const Value& value) = 0;
 };
 
+/// How deep evaluation and rendering may nest altogether, macros that call each other included.
+inline constexpr std::size_t kEvaluationDepth = 1500;
+
 /// Walks the nodes of one parsed text. One evaluator serves one evaluation or one rendering, on one thread.
 class Evaluator {
  public:
@@ -36,6 +52,12 @@ class Evaluator {
   Evaluator(const Ast& ast, const Faults& faults, Meter& meter, const Value* const* values,
             EvaluationSink* sink = nullptr)
       : ast_(ast), faults_(faults), meter_(meter), values_(values), sink_(sink) {}
+  ~Evaluator();
+  Evaluator(const Evaluator&) = delete;
+  Evaluator& operator=(const Evaluator&) = delete;
+
+  /// A name that is looked up in the innermost frame only, then among the free names.
+  void set_local_name(std::uint32_t name) noexcept { local_name_ = name; }
 
   Value evaluate(NodeId root, Frame* frame = nullptr);
   /// The arguments of a call or a filter, evaluated in order (format.md 4.3: `*` and `**` unpacked).
@@ -49,12 +71,34 @@ class Evaluator {
   Value call(const Value& callee, const Arguments& arguments, Frame* frame, SourceSpan span);
   /// Applies what `node` (a filter) says to an operand.
   Value apply_filter(const Node& node, const Value& operand, Frame* frame);
+  /// Appends the printed value of an expression. Halves of surrogate pairs are left as they are, so that
+  /// `out` can be cut back to an earlier size; `join_halves` joins them at the end.
+  void print(NodeId root, Frame* frame, std::string& out);
+  void print(const Value& value, std::string& out);
+  /// Takes part in the life of a namespace object, which may come to hold itself: its content is given up
+  /// when the evaluator ends.
+  void adopt_namespace(const Value& value) { namespaces_.push_back(value); }
   /// The value of a variable.
   const Value& lookup(std::uint32_t name, const Frame* frame) const noexcept;
 
   const Ast& ast() const noexcept { return ast_; }
   const Faults& faults() const noexcept { return faults_; }
   Meter& meter() noexcept { return meter_; }
+
+  /// Counts one level of recursion; throws limit, without place, beyond kEvaluationDepth.
+  class Nesting {
+   public:
+    explicit Nesting(Evaluator& evaluator) : depth_(evaluator.depth_) {
+      if (++depth_ > kEvaluationDepth) exceed(depth_);
+    }
+    ~Nesting() { --depth_; }
+    Nesting(const Nesting&) = delete;
+    Nesting& operator=(const Nesting&) = delete;
+
+   private:
+    [[noreturn]] static void exceed(std::size_t& depth);
+    std::size_t& depth_;
+  };
 
  private:
   const Value& walk(NodeId root, Frame* frame, Value& storage);
@@ -72,6 +116,9 @@ class Evaluator {
   Meter& meter_;
   const Value* const* values_;
   EvaluationSink* sink_;
+  std::size_t depth_ = 0;
+  std::uint32_t local_name_ = kNoNode;
+  std::vector<Value> namespaces_;
 };
 
 }  // namespace kernelpack::expr

@@ -144,6 +144,18 @@ void append_text(std::string& text, std::string_view more) {
   text += more;
 }
 
+void join_halves(std::string& text) {
+  const std::size_t first = text.find('\xED');
+  if (first == std::string::npos) return;
+  std::string joined = text.substr(0, first);
+  for (std::size_t i = first; i < text.size();) {
+    const std::size_t length = std::min(symbol_at(text, i).length, text.size() - i);
+    append_text(joined, std::string_view(text).substr(i, length));
+    i += length;
+  }
+  text = std::move(joined);
+}
+
 std::string to_valid_utf8(std::string text) {
   for (std::size_t i = text.find('\xED'); i != std::string::npos; i = text.find('\xED', i + 1)) {
     if (surrogate_at(text, i) != 0) text.replace(i, 3, "\xEF\xBF\xBD");

@@ -31,6 +31,8 @@ int compare_units(std::string_view a, std::string_view b) noexcept;
 /// Appends one UTF-16 unit; a low surrogate completes a high one at the end of `text`.
 void append_unit(std::string& text, char32_t unit);
 void append_text(std::string& text, std::string_view more);
+/// Makes one character of two halves of a pair that were appended separately.
+void join_halves(std::string& text);
 /// `text` with lone surrogates replaced by U+FFFD: what may leave the language as UTF-8.
 std::string to_valid_utf8(std::string text);
 

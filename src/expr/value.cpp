@@ -174,8 +174,9 @@ Value Value::dict(Dict entries) {
   return Value(Kind::dict, heap.release());
 }
 
-Value Value::function(std::shared_ptr<const Function> function) {
+Value Value::function(std::shared_ptr<const Function> function, std::uint32_t depth) {
   auto heap = std::make_unique<FunctionHeap>();
+  heap->depth = depth == 0 ? std::uint16_t{0} : depth_above(depth);
   heap->function = std::move(function);
   return Value(Kind::function, heap.release());
 }

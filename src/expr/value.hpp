@@ -89,7 +89,8 @@ class Value {
   static Value list(std::span<const std::int64_t> items);
   static Value tuple(std::vector<Value> items);
   static Value dict(Dict entries);
-  static Value function(std::shared_ptr<const Function> function);
+  /// `depth` is that of a value which the function holds.
+  static Value function(std::shared_ptr<const Function> function, std::uint32_t depth = 0);
   /// A function of that name (used in messages) made of a callable `Value(Call&)`.
   static Value function(std::string name, std::function<Value(Call&)> body);
   static Value object(std::shared_ptr<const NativeObject> object);
@@ -237,7 +238,7 @@ class Dict {
   void index_entries();
 
   std::vector<Entry> entries_;
-  std::vector<std::uint32_t> slots_;  ///< open addressing by hash, 1 + position; empty below 9 entries
+  std::vector<std::uint32_t> slots_;  ///< open addressing by hash, 1 + position; empty while a scan is faster
 };
 
 /// The content of a `namespace(...)` object.
@@ -256,7 +257,7 @@ class NativeObject {
 
 class Evaluator;
 class Meter;
-struct Frame;
+class Frame;
 
 /// The arguments of one call.
 struct Call {
