@@ -3,14 +3,12 @@
 
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <iostream>
 #include <limits>
-#include <map>
-#include <set>
 
 #include "base/json.hpp"
 #include "base/number_text.hpp"
+#include "expr/corpus_test.hpp"
 #include "expr/expression.hpp"
 #include "expr/scope.hpp"
 #include "expr/text.hpp"
@@ -20,42 +18,6 @@ namespace kernelpack::expr {
 namespace {
 
 constexpr std::size_t kFewest = 4000;
-
-Budgets no_budgets() {
-  Budgets budgets;
-  budgets.evaluation_steps = std::numeric_limits<std::uint64_t>::max();
-  budgets.rendered_bytes = std::numeric_limits<std::size_t>::max() / 2;
-  budgets.list_length = std::numeric_limits<std::size_t>::max() / 2;
-  budgets.json_depth = 1000;
-  return budgets;
-}
-
-/// The function that scopes of the corpora hold: whether a list has the argument.
-Value membership(const json::Value& list) {
-  std::set<std::string> names;
-  for (const json::Value& item : list.items()) names.insert(item.string());
-  return Value::function("has", [names](Call& call) {
-    return Value::boolean(call[0].is_string() && names.count(call[0].string()) != 0);
-  });
-}
-
-Value scope_value(const json::Value& json) {
-  if (json.kind() == json::Kind::array) {
-    std::vector<Value> items;
-    for (const json::Value& item : json.items()) items.push_back(scope_value(item));
-    return Value::list(std::move(items));
-  }
-  if (json.kind() != json::Kind::object) return Value::of(json);
-  if (const json::Value* special = json.find("$")) {
-    if (special->string() == "undefined") return Value::undefined();
-    if (special->string() == "nan") return Value::number(std::nan(""));
-    if (special->string() == "infinity") return Value::number(std::numeric_limits<double>::infinity());
-    return membership(*json.find("of"));
-  }
-  Dict entries;
-  for (const json::Member& member : json.members()) entries.set(member.key, scope_value(member.value));
-  return Value::dict(std::move(entries));
-}
 
 std::string number_notation(double value) {
   return value == 0 && std::signbit(value) ? "-0" : javascript_number_text(value);
@@ -150,26 +112,15 @@ std::string disagreement(const json::Value& line, const Scope& scope) {
 
 // Point 31 of format.md 15.
 TEST(ExpressionCorpus, AgreesWithTheOracle) {
-  std::ifstream file(KERNELPACK_SOURCE_DIR "/tests/fixtures/expr/corpus.jsonl");
-  ASSERT_TRUE(file) << "The corpus is missing";
-  std::string text;
-  ASSERT_TRUE(std::getline(file, text));
-  std::map<std::string, Scope> scopes;
-  const json::Document head = json::parse(text, "corpus.jsonl", no_budgets());
-  for (const json::Member& scope : head.root.find("scopes")->members()) {
-    for (const json::Member& name : scope.value.members())
-      scopes[scope.key].set(name.key, scope_value(name.value));
-    scopes[scope.key];
-  }
-  std::size_t count = 0;
   std::size_t disagreements = 0;
-  while (std::getline(file, text)) {
-    const json::Document line = json::parse(text, "corpus.jsonl", no_budgets());
-    const std::string complaint = disagreement(line.root, scopes.at(line.root.find("s")->string()));
-    ++count;
-    if (complaint.empty()) continue;
-    if (++disagreements <= 40) ADD_FAILURE() << line.root.find("e")->string() << "\n  " << complaint;
-  }
+  const std::size_t count = for_each_case(KERNELPACK_SOURCE_DIR "/tests/fixtures/expr/corpus.jsonl",
+                                          [&](const json::Value& line, const Scope& scope) {
+                                            const std::string complaint = disagreement(line, scope);
+                                            if (complaint.empty()) return;
+                                            if (++disagreements <= 40)
+                                              ADD_FAILURE()
+                                                  << line.find("e")->string() << "\n  " << complaint;
+                                          });
   std::cout << count << " expressions compared with the oracle, " << disagreements << " disagreements\n";
   RecordProperty("expressions", static_cast<int>(count));
   EXPECT_EQ(disagreements, 0u);

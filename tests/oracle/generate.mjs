@@ -6,6 +6,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { loadOracle } from "./oracle.mjs";
 import { expressionCorpus } from "./expressions.mjs";
+import { templateCorpus } from "./templates.mjs";
 
 const arguments_ = process.argv.slice(2);
 const option = (name) => {
@@ -20,7 +21,7 @@ const check = arguments_.includes("--check");
 const jinja = await loadOracle(modules);
 
 let wrong = 0;
-for (const [file, corpus] of [["expr/corpus.jsonl", expressionCorpus]]) {
+for (const [file, corpus] of [["expr/corpus.jsonl", expressionCorpus], ["jinja/corpus.jsonl", templateCorpus]]) {
   const { lines, summary, faults } = corpus(jinja);
   console.log(`${file}: ${summary}`);
   for (const fault of faults) console.log(`${file}: ${fault}`);

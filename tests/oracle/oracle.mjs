@@ -101,7 +101,7 @@ export function render(jinja, text, scope) {
     const out = new jinja.Template(text).render(
       Object.fromEntries(Object.entries(scope).map(([name, item]) => [name, scopeValue(item)])),
     );
-    return { out };
+    return { out: out.toWellFormed() };
   } catch {
     return { fails: true };
   }
