@@ -120,6 +120,35 @@ TEST(Point8, NamesMustAgree) {
   EXPECT_NE(unexpected.message().find("ai.onnx.Abs"), std::string::npos);
 }
 
+TEST(Loading, TemplatesAreParsed) {
+  const TestPackage package;
+  package.write("manifest.json", small_manifest());
+  package.write("a.wgsl.jinja", "fn main() {\n  {% if x %}\n}\n");
+  package.seal("ai.onnx.Small");
+  const Error broken = load_error(package);
+  EXPECT_EQ(broken.kind(), ErrorKind::template_) << broken.report();
+  EXPECT_NE(broken.where().find("a.wgsl.jinja"), std::string::npos) << broken.where();
+  package.write("a.wgsl.jinja", "fn main() {} // \xff");
+  package.seal("ai.onnx.Small");
+  EXPECT_EQ(load_error(package).kind(), ErrorKind::package);
+  package.write("a.wgsl.jinja", "{{ 1 + 1 }}");
+  package.seal("ai.onnx.Small");
+  EXPECT_TRUE(Package::load(package.folder()).model().templates.at(0).parsed);
+}
+
+TEST(Loading, IncludedFilesAreUsedFiles) {
+  const TestPackage package;
+  package.write("manifest.json", small_manifest());
+  package.write("a.wgsl.jinja", "{% include \"part.wgsl\" %}");
+  package.write("part.wgsl", "fn main() {}");
+  package.seal("ai.onnx.Small");
+  EXPECT_NO_THROW(Package::load(package.folder()));
+  package.write("part.wgsl", "fn main() { }");
+  EXPECT_EQ(load_error(package).kind(), ErrorKind::integrity);
+  package.remove("part.wgsl");
+  EXPECT_EQ(load_error(package).kind(), ErrorKind::package);
+}
+
 TEST(Loading, MissingTemplatesNeedTheOption) {
   const TestPackage package(small_manifest());
   package.remove("a.wgsl.jinja");

@@ -18,8 +18,6 @@ namespace kernelpack {
 namespace package {
 namespace {
 
-enum Rank : std::size_t { metadata_file, manifest_file };
-
 std::string read_text(const std::filesystem::path& folder, const std::string& name, const Budgets& budgets) {
   std::error_code error;
   const auto size = std::filesystem::file_size(folder / name, error);
@@ -45,7 +43,7 @@ class Loader {
       model_->verification_waived = !options.verify;
       load();
     } catch (const Error& error) {
-      faults_.add(error, manifest_file);
+      faults_.add(error, kManifestRank);
     }
   }
 
@@ -62,10 +60,10 @@ class Loader {
         metadata =
             json::parse(read_text(model_->folder, "metadata.json", budgets_), "metadata.json", budgets_);
       } catch (const Error& error) {
-        faults_.add(error, metadata_file);
+        faults_.add(error, kMetadataRank);
         return;
       }
-      metadata_source.emplace(Source{*metadata, faults_, metadata_file, budgets_, {}});
+      metadata_source.emplace(Source{*metadata, faults_, kMetadataRank, budgets_, {}});
       const Node root(*metadata_source, metadata->root);
       model_->metadata = read_metadata(root);
       if (!model_->metadata) return;
@@ -78,14 +76,14 @@ class Loader {
       try {
         check_digest("manifest.json", text, options_, *model_);
       } catch (const Error& error) {
-        faults_.add(error, manifest_file);
+        faults_.add(error, kManifestRank);
       }
       manifest = json::parse(std::move(text), "manifest.json", budgets_);
     } catch (const Error& error) {
-      faults_.add(error, manifest_file);
+      faults_.add(error, kManifestRank);
       return;
     }
-    Source source{*manifest, faults_, manifest_file, budgets_, {}};
+    Source source{*manifest, faults_, kManifestRank, budgets_, {}};
     const Node root(source, manifest->root);
     model_->spec = bare ? inferred_spec(root) : model_->metadata->manifest_spec;
     model_->generation = model_->spec == "1.0" ? Generation::one : Generation::two;

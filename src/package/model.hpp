@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "jinja/template.hpp"
 #include "kernelpack/call.hpp"
 #include "kernelpack/package.hpp"
 #include "kernelpack/plan.hpp"
@@ -233,7 +234,8 @@ struct Variant {
 struct TemplateFile {
   std::string name;
   std::string text;
-  bool absent = false;  ///< only with LoadOptions::allow_missing_templates
+  std::optional<jinja::Template> parsed;  ///< nothing if absent
+  bool absent = false;                    ///< only with LoadOptions::allow_missing_templates
 };
 
 /// metadata.json.

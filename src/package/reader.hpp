@@ -39,11 +39,16 @@ class Faults {
   std::vector<Entry> entries_;
 };
 
+/// Orders the files of a package in a list of faults.
+inline constexpr std::size_t kMetadataRank = 0;
+inline constexpr std::size_t kManifestRank = 1;
+inline constexpr std::size_t kTemplateRank = 2;
+
 /// What all nodes of one document share.
 struct Source {
   const json::Document& document;
   Faults& faults;
-  std::size_t file_rank = 0;  ///< order among the files of the package
+  std::size_t file_rank = kManifestRank;
   Budgets budgets{};
   std::string note{};  ///< context added to faults, e.g. which case of a family is being expanded
 };
