@@ -29,8 +29,8 @@ constexpr std::size_t kKeywordOnly = static_cast<std::size_t>(-1);
 
 [[noreturn]] void wrong_option(const FilterCall& filter, std::string_view name, std::string_view expected,
                                const Value& given) {
-  fail(fmt::format("The argument {} of the filter {} is a {} ({}) where {} is expected", name, filter.name,
-                   to_string(given.kind()), describe(given), expected));
+  fail(fmt::format("The argument {} of the filter {} is {} where {} is expected", name, filter.name,
+                   name_value(given), expected));
 }
 
 bool flag(const FilterCall& filter, std::size_t index, std::string_view keyword) {
@@ -260,8 +260,7 @@ Result map(const Value& operand, const FilterCall& filter) {
   for (const Value& item : operand.items()) {
     filter.meter.step(1 + attribute->string().size());
     if (attributes_of(item) == nullptr) {
-      fail(fmt::format("The filter map finds a {} ({}) where a dict is expected", to_string(item.kind()),
-                       describe(item)));
+      fail(fmt::format("The filter map finds {} where a dict is expected", name_value(item)));
     }
     Value value = attribute_at(item, attribute->string());
     items.push_back(value.is_undefined() ? absent : std::move(value));
@@ -274,8 +273,7 @@ Result select(const Value& operand, const FilterCall& filter, bool keep) {
   for (const Value& item : operand.items()) {
     filter.meter.step();
     if (attributes_of(item) == nullptr) {
-      fail(fmt::format("The filter {} finds a {} ({}) where a dict is expected", filter.name,
-                       to_string(item.kind()), describe(item)));
+      fail(fmt::format("The filter {} finds {} where a dict is expected", filter.name, name_value(item)));
     }
   }
   if (!filter.literals)

@@ -14,8 +14,7 @@ namespace kernelpack::expr {
 namespace {
 
 [[noreturn]] void wrong_argument(std::string_view method, std::string_view expected, const Value& given) {
-  fail(fmt::format("The argument of {} is a {} ({}) where {} is expected", method, to_string(given.kind()),
-                   describe(given), expected));
+  fail(fmt::format("The argument of {} is {} where {} is expected", method, name_value(given), expected));
 }
 
 /// Methods of the reference get keyword arguments as one more positional argument, a dict.

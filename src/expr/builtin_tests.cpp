@@ -14,9 +14,7 @@ namespace {
 
 bool is_even(const Value& value, std::string_view test) {
   if (!value.is_integer()) {
-    fail(fmt::format("The test {} needs an int, not a {} ({})", test,
-                     value.is_number() ? std::string_view("float") : to_string(value.kind()),
-                     describe(value)));
+    fail(fmt::format("The test {} needs an int, not {}", test, name_value(value)));
   }
   return std::fmod(value.number(), 2) == 0;
 }

@@ -221,8 +221,8 @@ Value Evaluator::dict_of(const Node& node, Frame* frame) {
     const NodeId key_node = ast_.children[node.a + 2 * i];
     Value key = evaluate(key_node, frame);
     if (!key.is_string()) {
-      faults_.fail(ast_[key_node].span(), fmt::format("The key of a dict is a {} ({}), not a string",
-                                                      to_string(key.kind()), describe(key)));
+      faults_.fail(ast_[key_node].span(),
+                   fmt::format("The key of a dict is {}, not a string", name_value(key)));
     }
     entries.set(std::move(key), evaluate(ast_.children[node.a + 2 * i + 1], frame));
   }
@@ -278,10 +278,7 @@ const Value& Evaluator::index(const Node& node, const Value& object, Frame* fram
   }
   const bool sequence = object.is_string() || object.is_list_or_tuple();
   if (!sequence || !key.is_integer()) {
-    const std::string_view key_kind =
-        key.is_number() ? (key.is_integer() ? "int" : "float") : to_string(key.kind());
-    fail(fmt::format("The index of a {} ({}) is a {} ({}), not {}", to_string(object.kind()),
-                     describe(object), key_kind, describe(key),
+    fail(fmt::format("The index of {} is {}, not {}", name_value(object), name_value(key),
                      sequence ? "an int or a string" : "a string"));
   }
   if (object.is_string()) meter_.scan(object.string().size());
@@ -290,16 +287,13 @@ const Value& Evaluator::index(const Node& node, const Value& object, Frame* fram
 
 Value Evaluator::slice(const Node& node, const Value& object, Frame* frame) {
   if (!object.is_string() && !object.is_list_or_tuple()) {
-    fail(fmt::format("A {} ({}) cannot be sliced", to_string(object.kind()), describe(object)));
+    fail(fmt::format("What is sliced is {}, not a list or a string", name_value(object)));
   }
   const auto bound = [&](NodeId id) {
     if (id == kNoNode) return Value();
     Value value = evaluate(id, frame);
     if (!value.is_integer() && !value.is_undefined()) {
-      faults_.fail(ast_[id].span(),
-                   fmt::format("The bound of a slice is a {} ({}), not an int",
-                               value.is_number() ? std::string_view("float") : to_string(value.kind()),
-                               describe(value)));
+      faults_.fail(ast_[id].span(), fmt::format("The bound of a slice is {}, not an int", name_value(value)));
     }
     return value;
   };
@@ -333,9 +327,8 @@ Value Evaluator::apply_filter(const Node& node, const Value& operand, Frame* fra
                                                       .call = call,
                                                       .meter = meter_});
   if (!result) {
-    fail(fmt::format("The filter {}{} does not apply to a {} ({})", entry.name,
-                     node.c != kNoNode ? " with parentheses" : "", to_string(operand.kind()),
-                     describe(operand)));
+    fail(fmt::format("The filter {}{} does not apply to {}", entry.name,
+                     node.c != kNoNode ? " with parentheses" : "", name_value(operand)));
   }
   return std::move(*result);
 }
@@ -351,8 +344,8 @@ Evaluator::Arguments Evaluator::arguments(std::uint32_t first, std::uint32_t cou
     if (argument.kind != ArgumentKind::spread) continue;
     const Value list = evaluate(argument.value, frame);
     if (!list.is_list_or_tuple()) {
-      faults_.fail(ast_[argument.value].span(), fmt::format("What * unpacks is a {} ({}), not a list",
-                                                            to_string(list.kind()), describe(list)));
+      faults_.fail(ast_[argument.value].span(),
+                   fmt::format("What * unpacks is {}, not a list", name_value(list)));
     }
     meter_.list(given.positional.size() + list.items().size());
     given.positional.insert(given.positional.end(), list.items().begin(), list.items().end());
@@ -371,8 +364,8 @@ Evaluator::Arguments Evaluator::arguments(std::uint32_t first, std::uint32_t cou
     if (argument.kind != ArgumentKind::keyword_spread) continue;
     const Value dict = evaluate(argument.value, frame);
     if (!dict.is_dict()) {
-      faults_.fail(ast_[argument.value].span(), fmt::format("What ** unpacks is a {} ({}), not a dict",
-                                                            to_string(dict.kind()), describe(dict)));
+      faults_.fail(ast_[argument.value].span(),
+                   fmt::format("What ** unpacks is {}, not a dict", name_value(dict)));
     }
     meter_.list(dict.dict().size());
     for (const Dict::Entry& entry : dict.dict().entries()) add(entry.key.string(), entry.value);
@@ -383,8 +376,7 @@ Evaluator::Arguments Evaluator::arguments(std::uint32_t first, std::uint32_t cou
 Value Evaluator::call(const Value& callee, const Arguments& given, Frame* frame, SourceSpan span) {
   try {
     if (callee.kind() != Kind::function) {
-      fail(fmt::format("A {} ({}) is called, which is not a function", to_string(callee.kind()),
-                       describe(callee)));
+      fail(fmt::format("What is called is {}, not a function", name_value(callee)));
     }
     const Function& function = callee.function();
     if (!given.keywords.empty() && !function.takes_keywords()) {

@@ -29,8 +29,8 @@ bool is_nothing(const Value& value) {
 }
 
 [[noreturn]] void mismatch(Op op, const Value& left, const Value& right) {
-  fail(fmt::format("The operator {} does not apply to a {} ({}) and a {} ({})", spelling(op),
-                   to_string(left.kind()), describe(left), to_string(right.kind()), describe(right)));
+  fail(fmt::format("The operator {} does not apply to {} and {}", spelling(op), name_value(left),
+                   name_value(right)));
 }
 
 Value tagged(double value, bool integer) {
@@ -242,8 +242,7 @@ double power(double base, double exponent) noexcept {
 
 Value apply_sign(Op op, const Value& operand) {
   if (!is_numeric(operand)) {
-    fail(fmt::format("The sign {} does not apply to a {} ({})", spelling(op), to_string(operand.kind()),
-                     describe(operand)));
+    fail(fmt::format("The sign {} does not apply to {}", spelling(op), name_value(operand)));
   }
   // Multiplied rather than negated: that gives int minus zero for -false and -0, as in the reference.
   const double result = (op == Op::minus ? -1.0 : 1.0) * numeric(operand);
@@ -290,8 +289,7 @@ int compare_for_sort(const Value& left, const Value& right, bool case_sensitive,
     return a < b ? -1 : a > b ? 1 : 0;
   }
   if (!left.is_string() || !right.is_string()) {
-    fail(fmt::format("A {} ({}) and a {} ({}) have no order", to_string(left.kind()), describe(left),
-                     to_string(right.kind()), describe(right)));
+    fail(fmt::format("There is no order between {} and {}", name_value(left), name_value(right)));
   }
   meter.scan(left.string().size() + right.string().size());
   if (case_sensitive) return compare_units(left.string(), right.string());

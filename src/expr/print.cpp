@@ -87,7 +87,7 @@ class JsonWriter {
       case Kind::tuple:
       case Kind::function:
       case Kind::object:
-        fail(fmt::format("A {} has no text", to_string(value.kind())));
+        fail(fmt::format("There is no text for {}", name_value(value)));
     }
     meter_.reach(out_.size());
   }
@@ -301,7 +301,7 @@ void append_joined(std::string& out, const Value& value, Meter& meter) {
       return;
     case Kind::function:
     case Kind::object:
-      fail(fmt::format("A {} has no text", to_string(value.kind())));
+      fail(fmt::format("There is no text for {}", name_value(value)));
   }
 }
 
@@ -371,7 +371,7 @@ void append_description(std::string& out, const Value& value) {
       out += "a namespace";
       return;
     case Kind::function:
-      out += fmt::format("function {}", value.function().name());
+      out += fmt::format("the function {}", value.function().name());
       return;
     case Kind::object:
       out += "an object";
@@ -391,6 +391,21 @@ std::string describe(const Value& value) {
     text += "...";
   }
   return to_valid_utf8(std::move(text));
+}
+
+std::string name_value(const Value& value) {
+  switch (value.kind()) {
+    case Kind::undefined:
+    case Kind::none:
+    case Kind::namespace_:
+    case Kind::function:
+    case Kind::object:
+      return describe(value);
+    case Kind::number:
+      return fmt::format("{} ({})", value.is_integer() ? "an int" : "a float", describe(value));
+    default:
+      return fmt::format("a {} ({})", to_string(value.kind()), describe(value));
+  }
 }
 
 }  // namespace kernelpack::expr

@@ -291,5 +291,7 @@ class Function {
 std::string print(const Value& value);
 /// A short form for messages: strings quoted, long values cut, never throws for any kind.
 std::string describe(const Value& value);
+/// The same with its kind, as messages name operands: "undefined", "an int (3)", "a list ([1, 2])".
+std::string name_value(const Value& value);
 
 }  // namespace kernelpack::expr

@@ -30,13 +30,14 @@ Value range(Call& call) {
     return is_nothing(value) ? absent : to_number(value, meter);
   };
   if (!only_stop && !call[0].is_number()) {
-    fail(fmt::format("The start of range is a {} ({}), not a number", to_string(call[0].kind()),
-                     describe(call[0])));
+    fail(fmt::format("The start of range is {}, not a number", name_value(call[0])));
   }
   const double start = only_stop ? 0 : call[0].number();
   const double stop = bound(only_stop ? call[0] : call[1], std::nan(""));
   const double step = is_nothing(call[2]) ? 1 : to_number(call[2], meter);
   if (step == 0) fail("The step of range is 0");
+  const double count = std::ceil((stop - start) / step);
+  if (count > static_cast<double>(meter.budgets().list_length)) meter.list(meter.budgets().list_length + 1);
   std::vector<Value> items;
   for (double i = start; step > 0 ? i < stop : i > stop; i += step) {
     if (items.size() >= meter.budgets().list_length) meter.list(items.size() + 1);
@@ -83,8 +84,8 @@ class MakeNamespace final : public expr::Function {
         meter.list(source.items().size());
         for (const Value& pair : source.items()) add_pair(entries, pair);
       } else {
-        fail(fmt::format("The argument of namespace is a {} ({}), not a dict or a list of pairs",
-                         to_string(source.kind()), describe(source)));
+        fail(fmt::format("The argument of namespace is {}, not a dict or a list of pairs",
+                         name_value(source)));
       }
     }
     if (call.keywords != nullptr) {

@@ -167,8 +167,8 @@ void Renderer::check_unpacking(const Statement& statement, const Value& item) {
   const expr::Node& target = program_.ast[statement.target];
   if (target.op != Op::tuple) return;
   if (!item.is_list()) {
-    fail(target.span(), fmt::format("The item ({}) of the loop is a {}, not a list that can be unpacked",
-                                    describe(item), to_string(item.kind())));
+    fail(target.span(),
+         fmt::format("The item of the loop is {}, not a list that can be unpacked", name_value(item)));
   }
   if (item.items().size() != target.b) {
     fail(target.span(), fmt::format("The item ({}) of the loop has {} parts and the loop has {} variables",
@@ -199,8 +199,7 @@ std::vector<Value> Renderer::kept_items(const Statement& statement, Frame* frame
   } else if (iterable.is_dict()) {
     for (const expr::Dict::Entry& entry : iterable.dict().entries()) items.push_back(entry.key);
   } else {
-    fail(node.span(), fmt::format("The loop runs over a {} ({}), not a list or a dict",
-                                  to_string(iterable.kind()), describe(iterable)));
+    fail(node.span(), fmt::format("The loop runs over {}, not a list or a dict", name_value(iterable)));
   }
   meter_.list(items.size());
   std::size_t kept = 0;
@@ -297,8 +296,7 @@ void Renderer::assign(NodeId target, Value value, Frame* frame) {
       return;
     case Op::tuple: {
       if (!value.is_list_or_tuple()) {
-        fail(node.span(), fmt::format("The value ({}) is a {}, not a list that can be unpacked",
-                                      describe(value), to_string(value.kind())));
+        fail(node.span(), fmt::format("The value is {}, not a list that can be unpacked", name_value(value)));
       }
       if (value.items().size() != node.b) {
         fail(node.span(), fmt::format("The value ({}) has {} parts and set has {} names", describe(value),
@@ -316,8 +314,7 @@ void Renderer::assign(NodeId target, Value value, Frame* frame) {
     case Op::slice: {
       const Value object = evaluator_.evaluate(node.a, frame);
       if (object.kind() != expr::Kind::namespace_) {
-        fail(node.span(), fmt::format("A member of a {} ({}) is set, which is not a namespace",
-                                      to_string(object.kind()), describe(object)));
+        fail(node.span(), fmt::format("A member of {} is set, which is not a namespace", name_value(object)));
       }
       // As in the reference, ns[name] stands for ns.name here.
       const bool named_index = node.op == Op::index && program_.ast[node.b].op == Op::name;
