@@ -1,6 +1,7 @@
 #include "run_report.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -26,15 +27,26 @@ Rates rates_of(const Execution& execution, double seconds) {
   return {rates.elements / duration, rates.bytes / duration};
 }
 
-std::string check_text(const Check& check) {
+std::string verdict_text(const Check& check) {
   const Comparison& result = check.comparison;
-  if (!result.shapes_match) return fmt::format("FAILED: the shape differs from that of {}", check.file);
-  if (result.elements == 0) return fmt::format("passed: no elements, as {}", check.file);
-  const std::string worst = fmt::format("worst at {}: got {}, expected {}, {:.3g} of the tolerance",
-                                        result.worst_index, result.got, result.expected, result.multiple);
-  return result.passed ? fmt::format("passed against {}; {}", check.file, worst)
-                       : fmt::format("FAILED against {}: {} of {} elements; {}", check.file, result.failures,
-                                     result.elements, worst);
+  if (!result.shapes_match)
+    return fmt::format("{} FAILED: its shape differs from that of {}", check.output, check.file);
+  return result.passed ? fmt::format("{} passed against {}", check.output, check.file)
+                       : fmt::format("{} FAILED against {}: {} of {} elements", check.output, check.file,
+                                     result.failures, result.elements);
+}
+
+std::string worst_text(const Comparison& result) {
+  return fmt::format("{}: got {}, expected {}, {:.3g} of the tolerance", result.worst_index, result.got,
+                     result.expected, result.multiple);
+}
+
+std::string assignments_text(const NamedValues& values) {
+  std::string text;
+  for (const NamedValue& value : values) {
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", value.name, to_string(value.value));
+  }
+  return text;
 }
 
 }  // namespace
@@ -42,10 +54,8 @@ std::string check_text(const Check& check) {
 std::string to_text(const RunReport& report) {
   const Execution& execution = report.execution;
   const Call& call = execution.call;
-  std::size_t width = 5;
+  std::size_t width = std::string_view("attributes").size();
   for (const BoundTensor& tensor : call.inputs) width = std::max(width, tensor.name.size());
-  for (const NamedValue& value : call.arguments) width = std::max(width, value.name.size());
-  for (const NamedValue& value : call.attributes) width = std::max(width, value.name.size());
   for (const BoundTensor& tensor : call.outputs) width = std::max(width, tensor.name.size());
   const auto line = [&](std::string_view name, std::string_view rest) {
     return fmt::format("  {:<{}}  {}\n", name, width, rest);
@@ -56,8 +66,8 @@ std::string to_text(const RunReport& report) {
 
   std::string text = fmt::format("{} on {}\n", call.op, report.device);
   for (const BoundTensor& input : call.inputs) text += line(input.name, spec(input));
-  for (const NamedValue& value : call.arguments) text += line(value.name, "= " + to_string(value.value));
-  for (const NamedValue& value : call.attributes) text += line(value.name, "= " + to_string(value.value));
+  if (!call.arguments.empty()) text += line("arguments", assignments_text(call.arguments));
+  if (!call.attributes.empty()) text += line("attributes", assignments_text(call.attributes));
   for (std::size_t i = 0; i < call.outputs.size(); ++i) {
     const auto target =
         std::find_if(report.targets.begin(), report.targets.end(),
@@ -73,10 +83,12 @@ std::string to_text(const RunReport& report) {
   text += line("time", fmt::format("{} min, {} median of {} {}", duration_text(fastest),
                                    duration_text(median(execution.seconds)), execution.seconds.size(),
                                    execution.seconds.size() == 1 ? "run" : "runs"));
-  text += line("rate", fmt::format("{}, {}", metric_text(rates.elements, "elements/s"),
+  text += line("rate", fmt::format("{}, {}", metric_text(rates.elements, " elements/s"),
                                    metric_text(rates.bytes, "B/s")));
-  for (const Check& check : report.checks)
-    text += line("check", fmt::format("{}: {}", check.output, check_text(check)));
+  for (const Check& check : report.checks) {
+    text += line("check", verdict_text(check));
+    if (check.comparison.elements > 0) text += line("worst", worst_text(check.comparison));
+  }
   return text;
 }
 
