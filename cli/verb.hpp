@@ -17,6 +17,7 @@ struct Verb {
 Verb add_run(CLI::App& program);
 Verb add_inspect(CLI::App& program);
 Verb add_list(CLI::App& program);
+Verb add_devices(CLI::App& program);
 Verb add_plot(CLI::App& program);
 Verb add_plan(CLI::App& program);
 Verb add_explain(CLI::App& program);

@@ -83,7 +83,7 @@ std::vector<FoundLibrary> find_libraries(std::string_view wanted) {
       entry.library = Library::load(candidate.path);
     } catch (const Error& error) {
       // The first fault of a file that exists is worth more than "not found" on the loader path.
-      if (entry.problem.empty()) entry.problem = error.line();
+      if (entry.problem.empty()) entry.problem = error.message();
     }
   }
   return found;

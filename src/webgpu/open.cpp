@@ -8,10 +8,9 @@ std::vector<GpuLibrary> gpu_libraries(std::string_view library) {
   std::vector<GpuLibrary> result;
   for (const webgpu::FoundLibrary& found : webgpu::find_libraries(library)) {
     GpuLibrary entry;
-    entry.name = found.word;
+    entry.name = found.word.empty() ? webgpu::named_library(library) : found.word;
     entry.problem = found.library == nullptr ? found.problem : std::string();
     if (found.library != nullptr) {
-      if (entry.name.empty()) entry.name = found.library->name();
       entry.path = found.library->origin();
       entry.complete = !found.library->is_dawn();
       try {
@@ -20,7 +19,7 @@ std::vector<GpuLibrary> gpu_libraries(std::string_view library) {
           entry.adapters.push_back(std::move(adapter.description));
         if (entry.adapters.empty()) entry.problem = "The library finds no adapter";
       } catch (const Error& error) {
-        entry.problem = error.line();
+        entry.problem = error.message();
       }
     }
     result.push_back(std::move(entry));
