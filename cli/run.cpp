@@ -28,6 +28,7 @@ struct RunFlags {
   std::vector<std::string> outputs;
   std::vector<std::string> checks;
   std::string device = "cpu";
+  std::string library;
   int threads = 0;
   std::string target;
   int repeat = 1;
@@ -129,15 +130,22 @@ std::string file_text(const TensorFile& file) {
   return file.path.string() + (file.entry.empty() ? "" : ":" + file.entry);
 }
 
+Device open_device(const RunFlags& flags, const std::vector<NamedSpec>& inputs) {
+  if (flags.device == "cpu") return Device::cpu({.threads = flags.threads, .target = flags.target});
+  GpuOptions options{.library = flags.library};
+  if (flags.device != "gpu") options.adapter = flags.device.substr(std::string_view("gpu:").size());
+  const bool halves = std::any_of(inputs.begin(), inputs.end(),
+                                  [](const NamedSpec& input) { return input.spec.dtype == DType::float16; });
+  if (halves) options.required_features.emplace_back("shader-f16");
+  return Device::open(options);
+}
+
 ExitCode run(const RunFlags& flags) {
   Request request = understand(flags);
   const Kernel kernel = failing_with(
       ExitCode::input, [&] { return Kernel::get(flags.package, {.verify = !flags.unverified}); });
   const PackageSummary package = kernel.package().describe();
   resolve_outputs(package, request);
-  const Device device = failing_with(
-      ExitCode::environment, [&] { return Device::cpu({.threads = flags.threads, .target = flags.target}); });
-
   TensorReader reader;
   Inputs inputs;
   std::vector<NamedSpec> specs;
@@ -151,6 +159,7 @@ ExitCode run(const RunFlags& flags) {
   Call call = kernel.bind(specs, {.attributes = request.attributes,
                                   .arguments = request.arguments,
                                   .wanted = optional_outputs(package, request)});
+  const Device device = failing_with(ExitCode::environment, [&] { return open_device(flags, specs); });
   const Execution execution = execute(kernel, device, std::move(call), inputs, flags.repeat);
   const auto output_named = [&](const std::string& name) -> const Tensor& {
     for (std::size_t i = 0; i < execution.outputs.size(); ++i) {
@@ -230,9 +239,24 @@ Verb add_run(CLI::App& program) {
   command->add_option("--ulp", flags->tolerance.steps, "float16 steps that --check allows (1).")
       ->type_name("N")
       ->check(CLI::Range(0, 65536).description(""));
-  command->add_option("--device", flags->device, "Where to run: cpu.")
-      ->type_name("NAME")
-      ->check(CLI::IsMember({"cpu"}).description(""));
+  command
+      ->add_option(
+          "--device", flags->device,
+          "Where to run: cpu, gpu, or gpu:NAME for the adapter that has NAME in its name; see kernelpack "
+          "devices.")
+      ->type_name("DEVICE")
+      ->check(CLI::Validator(
+          [](const std::string& value) {
+            const bool known =
+                value == "cpu" || value == "gpu" || (value.rfind("gpu:", 0) == 0 && value.size() > 4);
+            return known ? std::string() : fmt::format("{} is not cpu, gpu or gpu:NAME", value);
+          },
+          ""));
+  command
+      ->add_option("--library", flags->library,
+                   "The WebGPU library of a GPU: dawn, wgpu-native, or a file. By default the value of "
+                   "KERNELPACK_WEBGPU, else the first that offers what the inputs need.")
+      ->type_name("LIBRARY");
   command->add_option("--threads", flags->threads, "Threads to use; 0, the default: one for each processor.")
       ->type_name("N")
       ->check(CLI::Range(0, 1024).description(""));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <utility>
@@ -72,7 +73,11 @@ Error shader_error(const GpuDevice& device, const CapturedError& captured, std::
   } else {
     error.set_where(std::string(shader));
   }
-  error.add_context(captured.message);
+  for (std::size_t begin = 0; begin < captured.message.size();) {
+    const std::size_t end = std::min(captured.message.find('\n', begin), captured.message.size());
+    if (end > begin) error.add_context(captured.message.substr(begin, end - begin));
+    begin = end + 1;
+  }
   return error;
 }
 
