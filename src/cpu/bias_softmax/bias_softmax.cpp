@@ -4,7 +4,8 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <vector>
+#include <new>
+#include <span>
 
 #include "cpu/bias_softmax/bias_softmax_simd.hpp"
 #include "cpu/scratch.hpp"
@@ -60,17 +61,24 @@ constexpr int kTasksPerThread = 4;
 /// Bytes of data and output from which they are taken to lie beyond the caches.
 constexpr std::int64_t kCachedBytes = std::int64_t{16} << 20;
 
-/// Runs one row after the other, each with all threads.
+/// Runs one row after the other, each with all threads of an executor, or in the caller if there is none.
 class PiecesRun {
  public:
   PiecesRun(const BiasSoftmaxShape& shape, const BiasSoftmaxPlan& plan, const SoftmaxRows& rows,
-            const Executor& executor)
-      : kernels_(typed_kernels(shape, executor.target())),
+            Target target, const Executor* executor)
+      : kernels_(typed_kernels(shape, target)),
         plan_(plan),
         rows_(rows),
         executor_(executor),
-        pieces_(pieces(rows.columns, kernels_of(executor.target()).lanes)),
-        sums_(pieces_) {}
+        pieces_(pieces(rows.columns, kernels_of(target).lanes)),
+        sums_(few_sums_) {
+    if (pieces_ <= few_sums_.size()) return;
+    float* const memory = thread_scratch(pieces_ * (sizeof(double) / sizeof(float)));
+    if (memory == nullptr) throw std::bad_alloc();
+    sums_ = {reinterpret_cast<double*>(memory), pieces_};
+  }
+  PiecesRun(const PiecesRun&) = delete;
+  PiecesRun& operator=(const PiecesRun&) = delete;
 
   void row(std::size_t row) {
     const float guess = kernels_.shared.guess(rows_, row);
@@ -92,24 +100,26 @@ class PiecesRun {
 
   template <class Use>
   void for_each_piece(const Use& use) {
-    const auto tasks = static_cast<std::size_t>(plan_.tasks);
-    executor_.parallel(plan_.tasks, [&](int task) {
+    const auto tasks = static_cast<std::size_t>(executor_ != nullptr ? plan_.tasks : 1);
+    const auto run = [&](int task) {
       const auto at = static_cast<std::size_t>(task);
       for (std::size_t piece = pieces_ * at / tasks; piece < pieces_ * (at + 1) / tasks; ++piece) use(piece);
-    });
+    };
+    if (executor_ == nullptr) return run(0);
+    executor_->parallel(plan_.tasks, run);
   }
 
   double sum_row(std::size_t row, float top) {
     for_each_piece([&](std::size_t piece) { sums_[piece] = kernels_.shared.sum(rows_, row, piece, top); });
     double sum = 0.0;
-    for (const double part : sums_) sum += part;
+    for (const double part : sums_.first(pieces_)) sum += part;
     return sum;
   }
 
   float greatest(std::size_t row) {
     for_each_piece([&](std::size_t piece) { sums_[piece] = kernels_.shared.greatest(rows_, row, piece); });
     double top = -std::numeric_limits<double>::infinity();
-    for (const double part : sums_) {
+    for (const double part : sums_.first(pieces_)) {
       if (!(part <= top)) top = part;
     }
     return static_cast<float>(top);
@@ -118,9 +128,10 @@ class PiecesRun {
   const TypedKernels& kernels_;
   const BiasSoftmaxPlan& plan_;
   const SoftmaxRows& rows_;
-  const Executor& executor_;
+  const Executor* executor_;
   std::size_t pieces_;
-  std::vector<double> sums_;
+  std::array<double, 64> few_sums_;
+  std::span<double> sums_;  ///< of at least `pieces_` elements
 };
 
 }  // namespace
@@ -140,6 +151,7 @@ bool bias_softmax_can(BiasSoftmaxMethod method, const BiasSoftmaxShape& shape, T
     case BiasSoftmaxMethod::block:
       return columns >= kernels.lanes && columns <= kernels.block_columns;
     case BiasSoftmaxMethod::stream:
+      return columns >= kernels.lanes && (shape.dtype != DType::float16 || shape.columns <= kMostKeptHalves);
     case BiasSoftmaxMethod::pieces:
       return columns >= kernels.lanes;
   }
@@ -183,7 +195,7 @@ void run_bias_softmax(const BiasSoftmaxShape& shape, const BiasSoftmaxPlan& plan
                          plan.prefetch,
                          nullptr};
   if (plan.method == BiasSoftmaxMethod::pieces) {
-    PiecesRun run(shape, plan, rows, executor);
+    PiecesRun run(shape, plan, rows, executor.target(), &executor);
     for (std::size_t row = 0; row < count; ++row) run.row(row);
     return;
   }
@@ -206,7 +218,10 @@ void run_bias_softmax(const BiasSoftmaxShape& shape, const BiasSoftmaxPlan& plan
   executor.parallel(plan.tasks, [&](int task) {
     SoftmaxRows own = rows;
     if (needs_scratch) own.scratch = thread_scratch(rows.columns);
-    kernel(own, border(task), border(task + 1));
+    if (!needs_scratch || own.scratch != nullptr) return kernel(own, border(task), border(task + 1));
+    // Without memory for the terms they are computed twice; so few pieces need none for their sums.
+    PiecesRun run(shape, plan, rows, executor.target(), nullptr);
+    for (std::size_t row = border(task); row < border(task + 1); ++row) run.row(row);
   });
 }
 

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cpu/simd/float16_bits_simd.hpp"
 #include "cpu/simd/operations_simd.hpp"
 #include "cpu/simd/polynomial_simd.hpp"
 
@@ -35,22 +34,36 @@ struct Vector {
     return _mm_or_ps(_mm_or_ps(scaled, infinite), _mm_castsi128_ps(sign));
   }
   KERNELPACK_INLINE static void store(float* to, Floats a) { _mm_storeu_ps(to, a); }
-  KERNELPACK_INLINE static void store(std::uint16_t* to, Floats a) { store_partial(to, a, 4); }
+  KERNELPACK_INLINE static void store(std::uint16_t* to, Floats a) {
+    const __m128i bits = _mm_castps_si128(a);
+    const __m128i rest = _mm_and_si128(bits, _mm_set1_epi32(0x7fffffff));
+    const __m128i sign = _mm_srli_epi32(_mm_andnot_si128(_mm_set1_epi32(0x7fffffff), bits), 16);
+    const __m128i odd = _mm_and_si128(_mm_srli_epi32(rest, 13), _mm_set1_epi32(1));
+    const __m128i rounded = _mm_add_epi32(_mm_add_epi32(rest, odd), _mm_set1_epi32(0xfff - 0x38000000));
+    const __m128i normal = _mm_srli_epi32(rounded, 13);
+    // Adding one half leaves the subnormal, rounded, in the low bits.
+    const __m128i half = _mm_castps_si128(_mm_add_ps(_mm_castsi128_ps(rest), set(0.5f)));
+    const __m128i subnormal = _mm_sub_epi32(half, _mm_castps_si128(set(0.5f)));
+    const __m128i nan =
+        _mm_and_si128(_mm_cmpgt_epi32(rest, _mm_set1_epi32(0x7f800000)), _mm_set1_epi32(0x0200));
+    const __m128i infinite = _mm_or_si128(_mm_set1_epi32(0x7c00), nan);
+    const __m128i small = _mm_cmplt_epi32(rest, _mm_set1_epi32(0x38800000));
+    const __m128i large = _mm_cmpgt_epi32(rest, _mm_set1_epi32(0x477fffff));
+    const __m128i finite = _mm_blendv_epi8(normal, subnormal, small);
+    const __m128i all = _mm_or_si128(_mm_blendv_epi8(finite, infinite, large), sign);
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(to), _mm_packus_epi32(all, all));
+  }
   template <class T>
   KERNELPACK_INLINE static Floats load_partial(const T* from, std::size_t count) {
     T whole[4] = {};
     for (std::size_t i = 0; i < count; ++i) whole[i] = from[i];
     return load(whole);
   }
-  KERNELPACK_INLINE static void store_partial(float* to, Floats a, std::size_t count) {
-    float whole[4];
+  template <class T>
+  KERNELPACK_INLINE static void store_partial(T* to, Floats a, std::size_t count) {
+    T whole[4];
     store(whole, a);
     for (std::size_t i = 0; i < count; ++i) to[i] = whole[i];
-  }
-  KERNELPACK_INLINE static void store_partial(std::uint16_t* to, Floats a, std::size_t count) {
-    float whole[4];
-    store(whole, a);
-    for (std::size_t i = 0; i < count; ++i) to[i] = to_float16_bits(whole[i]);
   }
   template <class T>
   KERNELPACK_INLINE static void stream(T* to, Floats a) {
