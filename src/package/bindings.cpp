@@ -145,7 +145,11 @@ std::optional<Binding> resolve(const Node& node, const BindingEntry& entry, cons
 
 std::optional<Binding> read_binding(const Node& node, const Handles& handles, const Model& model,
                                     const Variant& variant) {
-  if (!node.value().is_string()) return resolve(node, read_entry(node, ""), model, variant);
+  if (!node.value().is_string()) {
+    const BindingEntry entry = read_entry(node, "");
+    if (!node.value().is_object()) return std::nullopt;
+    return resolve(node, entry, model, variant);
+  }
   const std::string& text = node.value().string();
   if (const auto handle = handles.find(text); handle != handles.end())
     return resolve(node, handle->second, model, variant);

@@ -421,7 +421,8 @@ FormulaMap read_derive(const Node& node, const Model& model) {
 std::vector<Formula> read_clauses(const Node& node) {
   std::vector<Formula> clauses;
   const auto items = items_of(node);
-  if (node.value().is_array() && items.empty()) node.fault("The list of conditions is empty");
+  if (node.value().is_array() && items.empty())
+    node.fault(fmt::format("The list {} is empty", subject(node.pointer())));
   for (const Node& item : items) {
     if (item.value().is_boolean()) {
       clauses.push_back(read_formula(item));

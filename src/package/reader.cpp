@@ -42,15 +42,6 @@ std::string shown(std::string_view text) {
   return cut;
 }
 
-// How a message names the value at a pointer: its key, or its place in the list that a key names.
-std::string subject(std::string_view pointer) {
-  const std::size_t slash = pointer.rfind('/');
-  if (slash == std::string_view::npos) return "the document";
-  const std::string_view token = pointer.substr(slash + 1);
-  if (token.empty() || !std::all_of(token.begin(), token.end(), is_digit)) return std::string(token);
-  return fmt::format("item {} of {}", token, subject(pointer.substr(0, slash)));
-}
-
 bool is_blank(std::string_view text) {
   return text.find_first_not_of(" \t\n\r") == std::string_view::npos;
 }
@@ -61,6 +52,14 @@ void wrong_kind(const Node& node, std::string_view expected) {
 }
 
 }  // namespace
+
+std::string subject(std::string_view pointer) {
+  const std::size_t slash = pointer.rfind('/');
+  if (slash == std::string_view::npos) return "the document";
+  const std::string_view token = pointer.substr(slash + 1);
+  if (token.empty() || !std::all_of(token.begin(), token.end(), is_digit)) return std::string(token);
+  return fmt::format("item {} of {}", token, subject(pointer.substr(0, slash)));
+}
 
 void Faults::add(Error error, std::size_t file_rank, std::size_t offset) {
   if (!full()) entries_.push_back({file_rank, offset, std::move(error)});
@@ -75,7 +74,7 @@ std::vector<Error> Faults::take() {
   for (Entry& entry : entries_) {
     // A template of a family is read once per case, and a handle once per use: one fault is reported once.
     const bool repeated = std::any_of(errors.begin(), errors.end(), [&](const Error& earlier) {
-      return earlier.line() == entry.error.line() && earlier.context() == entry.error.context();
+      return earlier.line() == entry.error.line();
     });
     if (!repeated) errors.push_back(std::move(entry.error));
   }

@@ -84,6 +84,8 @@ class Node {
   std::string pointer_;
 };
 
+/// How a message names the value at a pointer: its key, or its place in the list that a key names.
+std::string subject(std::string_view pointer);
 /// A value for a message: "a number (3)", "a string (\"x\")", "an array", "null".
 std::string describe(const json::Value& value);
 
