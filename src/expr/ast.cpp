@@ -8,22 +8,13 @@
 namespace kernelpack::expr {
 
 std::uint32_t NameTable::add(std::string_view name) {
-  const std::uint32_t hash = name_hash(name);
-  if (slots_.size() < (names_.size() + 1) * 2) {
-    slots_.assign(std::max<std::size_t>(16, slots_.size() * 4), 0);
-    for (std::size_t i = 0; i < names_.size(); ++i) {
-      std::size_t slot = names_[i].hash & (slots_.size() - 1);
-      while (slots_[slot] != 0) slot = (slot + 1) & (slots_.size() - 1);
-      slots_[slot] = static_cast<std::uint32_t>(i + 1);
-    }
+  const auto name_at = [this](std::size_t i) { return NameView(names_[i].text, names_[i].hash); };
+  const NameView wanted(name);
+  if (const std::size_t known = index_.find(wanted, name_at); known != NameIndex::kAbsent) {
+    return static_cast<std::uint32_t>(known);
   }
-  std::size_t slot = hash & (slots_.size() - 1);
-  for (; slots_[slot] != 0; slot = (slot + 1) & (slots_.size() - 1)) {
-    const Name& known = names_[slots_[slot] - 1];
-    if (known.hash == hash && known.text == name) return slots_[slot] - 1;
-  }
-  names_.push_back({std::string(name), hash});
-  slots_[slot] = static_cast<std::uint32_t>(names_.size());
+  names_.push_back({std::string(name), wanted.hash});
+  index_.add_last(names_.size(), name_at);
   return static_cast<std::uint32_t>(names_.size() - 1);
 }
 

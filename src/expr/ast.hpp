@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -97,8 +98,9 @@ class NameTable {
     std::string text;
     std::uint32_t hash;
   };
-  std::vector<Name> names_;
-  std::vector<std::uint32_t> slots_;
+  /// A deque, because the index refers to the texts.
+  std::deque<Name> names_;
+  NameIndex index_;
 };
 
 /// The parsed form of a text: nodes refer to each other by index, so nothing about it recurses.

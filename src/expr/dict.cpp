@@ -5,7 +5,7 @@ namespace {
 
 /// Up to this many entries a scan of the hashes is faster than a table.
 constexpr std::size_t kScanned = 12;
-constexpr std::size_t kAbsent = static_cast<std::size_t>(-1);
+constexpr std::size_t kAbsent = NameIndex::kAbsent;
 
 }  // namespace
 
@@ -15,16 +15,12 @@ Dict::Dict(std::initializer_list<std::pair<std::string_view, Value>> entries) {
 }
 
 std::size_t Dict::position(NameView name) const noexcept {
-  if (slots_.empty()) {
-    for (std::size_t i = 0; i < entries_.size(); ++i) {
-      if (entries_[i].hash == name.hash && entries_[i].key.string() == name.text) return i;
-    }
-    return kAbsent;
+  if (!index_.empty()) {
+    return index_.find(
+        name, [this](std::size_t i) { return NameView(entries_[i].key.string(), entries_[i].hash); });
   }
-  const std::size_t mask = slots_.size() - 1;
-  for (std::size_t slot = name.hash & mask; slots_[slot] != 0; slot = (slot + 1) & mask) {
-    const Entry& entry = entries_[slots_[slot] - 1];
-    if (entry.hash == name.hash && entry.key.string() == name.text) return slots_[slot] - 1;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (entries_[i].hash == name.hash && entries_[i].key.string() == name.text) return i;
   }
   return kAbsent;
 }
@@ -55,39 +51,23 @@ void Dict::set(Value key, Value value) {
 void Dict::append(Entry entry) {
   entries_.push_back(std::move(entry));
   if (entries_.size() <= kScanned) return;
-  if (slots_.size() < entries_.size() * 2) {
-    index_entries();
-    return;
-  }
-  add_slot(entries_.size() - 1);
-}
-
-void Dict::add_slot(std::size_t position) noexcept {
-  const std::size_t mask = slots_.size() - 1;
-  std::size_t slot = entries_[position].hash & mask;
-  while (slots_[slot] != 0) slot = (slot + 1) & mask;
-  slots_[slot] = static_cast<std::uint32_t>(position + 1);
-}
-
-void Dict::index_entries() {
-  slots_.clear();
-  if (entries_.size() <= kScanned) return;
-  std::size_t count = 32;
-  while (count < entries_.size() * 4) count *= 2;
-  slots_.assign(count, 0);
-  for (std::size_t i = 0; i < entries_.size(); ++i) add_slot(i);
+  index_.add_last(entries_.size(),
+                  [this](std::size_t i) { return NameView(entries_[i].key.string(), entries_[i].hash); });
 }
 
 void Dict::erase(std::string_view key) {
   const std::size_t found = position(key);
   if (found == kAbsent) return;
   entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(found));
-  index_entries();
+  index_.clear();
+  std::vector<Entry> entries = std::move(entries_);
+  entries_.clear();
+  for (Entry& entry : entries) append(std::move(entry));
 }
 
 void Dict::clear() noexcept {
   entries_.clear();
-  slots_.clear();
+  index_.clear();
 }
 
 const Value& Call::operator[](std::size_t index) const noexcept {

@@ -32,9 +32,12 @@ class Mutator {
         case 2:
           text.erase(at, 1 + below(4));
           break;
-        case 3:
-          text.insert(at, text.substr(below(text.size() + 1), 1 + below(12)));
+        case 3: {
+          const std::size_t from = below(text.size() + 1);
+          const std::size_t length = 1 + below(12);
+          text.insert(at, text.substr(from, length));
           break;
+        }
         default:
           text.insert(at, text.substr(at, 1 + below(24)));
           break;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/json.hpp"
+#include "expr/name_index.hpp"
 
 namespace kernelpack::expr {
 
@@ -234,11 +235,9 @@ class Dict {
  private:
   std::size_t position(NameView name) const noexcept;
   void append(Entry entry);
-  void add_slot(std::size_t position) noexcept;
-  void index_entries();
 
   std::vector<Entry> entries_;
-  std::vector<std::uint32_t> slots_;  ///< open addressing by hash, 1 + position; empty while a scan is faster
+  NameIndex index_;  ///< empty while a scan is faster
 };
 
 /// The content of a `namespace(...)` object.
