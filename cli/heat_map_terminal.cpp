@@ -32,9 +32,9 @@ struct Reduced {
   std::int64_t block;
   std::int64_t rows() const { return (map.rows + block - 1) / block; }
   std::int64_t columns() const { return (map.columns + block - 1) / block; }
-  double position(std::int64_t row, std::int64_t column) const {
-    return map.position(map.mean(row * block, std::min(map.rows, (row + 1) * block), column * block,
-                                 std::min(map.columns, (column + 1) * block)));
+  double position(std::int64_t row, std::int64_t column, std::int64_t rows_at_once = 1) const {
+    return map.position(map.mean(row * block, std::min(map.rows, (row + rows_at_once) * block),
+                                 column * block, std::min(map.columns, (column + 1) * block)));
   }
 };
 
@@ -59,13 +59,19 @@ std::string in_color(const Reduced& map) {
   return text;
 }
 
+/// Characters are about twice as high as wide: a cell is two characters, or two cells below each other are
+/// one.
+bool is_tall(const HeatMap& map) {
+  return map.rows > 24;
+}
+
 std::string in_ascii(const Reduced& map) {
   std::string text;
-  for (std::int64_t row = 0; row < map.rows(); ++row) {
+  const std::int64_t cells = is_tall(map.map) ? 2 : 1;
+  for (std::int64_t row = 0; row < map.rows(); row += cells) {
     std::string line = "  ";
-    // Characters are about twice as high as wide.
     for (std::int64_t column = 0; column < map.columns(); ++column) {
-      line.append(2, ramp_character(map.position(row, column)));
+      line.append(cells == 2 ? 1 : 2, ramp_character(map.position(row, column, cells)));
     }
     text += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
   }
@@ -86,7 +92,7 @@ std::string legend(const HeatMap& map, bool color) {
 }  // namespace
 
 std::string to_terminal(const HeatMap& map, int width, bool color) {
-  const std::int64_t room = std::max(8, color ? width - 2 : (width - 2) / 2);
+  const std::int64_t room = std::max(8, color || is_tall(map) ? width - 2 : (width - 2) / 2);
   const Reduced reduced{map, std::max<std::int64_t>(1, (map.columns + room - 1) / room)};
   return fmt::format("  {}\n{}{}", map.title, color ? in_color(reduced) : in_ascii(reduced),
                      legend(map, color));

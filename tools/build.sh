@@ -6,9 +6,12 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 preset=$1
 shift
 
-quiet=(--quiet)
-[[ -t 1 ]] && quiet=()
 started=$SECONDS
 cmake --preset "$preset" --log-level=WARNING "$@" >/dev/null
-cmake --build --preset "$preset" --parallel "$(nproc)" -- "${quiet[@]}"
+build=(cmake --build --preset "$preset" --parallel "$(nproc)")
+if [[ -t 1 ]]; then
+  "${build[@]}"
+else
+  "${build[@]}" -- --quiet | sed '/^ninja: no work to do\.$/d'
+fi
 echo "Built ($preset) in $((SECONDS - started)) s."

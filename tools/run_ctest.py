@@ -34,7 +34,7 @@ def skipped_tests(results):
         if skipped is None:
             continue
         output = case.findtext("system-out") or skipped.get("message") or ""
-        reasons.setdefault(skip_reason(output), []).append(case.get("name"))
+        reasons.setdefault(skip_reason(output), []).append(case.get("name").split("  # GetParam")[0])
     return reasons
 
 
