@@ -93,7 +93,8 @@ TEST(BiasSoftmax, OneColumnIsExactlyOne) {
 
 TEST(BiasSoftmax, UniformHalvesAreExact) {
   const OpCase op{Tensor(DType::float16, {2, 4096}), Tensor(DType::float16, {1, 4096}), 1, 1};
-  for (const Float16 value : op.expect_right().values<Float16>()) ASSERT_EQ(value.bits, 0x0c00);
+  const Tensor got = op.expect_right();
+  for (const Float16 value : got.values<Float16>()) ASSERT_EQ(value.bits, 0x0c00);
 }
 
 TEST(BiasSoftmax, ReducesOverAllAxesFromAxisOn) {
