@@ -1,0 +1,23 @@
+# The target `programs` is everything that a person runs: the command line program, the benchmarks and the examples, without
+# the tests. Call it after all folders were added.
+function(kernelpack_collect_programs folder result)
+  get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
+  set(programs)
+  foreach(target IN LISTS targets)
+    get_target_property(type ${target} TYPE)
+    if(type STREQUAL "EXECUTABLE" AND NOT target MATCHES "_test$")
+      list(APPEND programs ${target})
+    endif()
+  endforeach()
+  get_property(folders DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)
+  foreach(below IN LISTS folders)
+    kernelpack_collect_programs(${below} more)
+    list(APPEND programs ${more})
+  endforeach()
+  set(${result} ${programs} PARENT_SCOPE)
+endfunction()
+
+function(kernelpack_programs)
+  kernelpack_collect_programs(${PROJECT_SOURCE_DIR} programs)
+  add_custom_target(programs DEPENDS ${programs})
+endfunction()
