@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "expr/ast.hpp"
+#include "expr/eval.hpp"
 #include "expr/parser.hpp"
 #include "expr/token.hpp"
 
@@ -64,6 +65,21 @@ struct Text {
   NodeId root = expr::kNoNode;
 };
 
+/// The values of the parts that an evaluation reached.
+class Record final : public expr::EvaluationSink {
+ public:
+  void evaluated(SourceSpan part, const expr::Value& value) override { values_.emplace_back(part, value); }
+  /// The value of a node, or null if evaluation went past it.
+  const expr::Value* find(const expr::Node& node) const {
+    for (const auto& [span, value] : values_)
+      if (span == node.span()) return &value;
+    return nullptr;
+  }
+
+ private:
+  std::vector<std::pair<SourceSpan, expr::Value>> values_;
+};
+
 class Decision {
  public:
   Decision(const package::FormulaMap& derives, const expr::Scope& scope, const Budgets& budgets)
@@ -72,12 +88,14 @@ class Decision {
   void open(const package::Formula& formula, int depth) {
     const expr::Expression* expression = formula.expression();
     if (expression == nullptr || depth > kDepth) return;
+    Record record;
     try {
-      const Text text(*expression, budgets_);
-      visit(text, text.root, depth);
+      expression->evaluate(scope_, budgets_, &record);
     } catch (const Error&) {
-      // A part that cannot stand alone says nothing; the clause itself shows its value or its error.
+      // The parts before the failure are worth showing; the clause itself shows the error.
     }
+    const Text text(*expression, budgets_);
+    visit(text, record, text.root, depth);
   }
 
   std::vector<ExplainedValue> take() { return std::move(parts_); }
@@ -85,35 +103,47 @@ class Decision {
  private:
   static bool literal(Op op) { return op == Op::number || op == Op::string; }
 
-  std::optional<expr::Value> evaluate(const std::string& text) const {
-    try {
-      return expr::Expression::parse(text, {}, budgets_).evaluate(scope_, budgets_);
-    } catch (const Error&) {
-      return std::nullopt;
+  /// Whether a part is true; nothing if evaluation went past it. The sink hears of no `not`, ternary or
+  /// literal.
+  static std::optional<bool> truth(const Text& text, const Record& record, NodeId id, int depth) {
+    if (id == expr::kNoNode || depth > kDepth) return std::nullopt;
+    const expr::Node& node = text.ast[id];
+    if (const expr::Value* value = record.find(node)) return value->truthy();
+    if (literal(node.op)) return text.ast.constants[node.a].truthy();
+    if (node.op == Op::name) {
+      const expr::Value* constant = expr::language_constant(text.ast.names[node.a]);
+      return constant == nullptr ? std::nullopt : std::optional(constant->truthy());
     }
-  }
-  bool truthy(const Text& text, NodeId node) const {
-    const std::optional<expr::Value> value = evaluate(text.of(node));
-    return value && value->truthy();
+    if (node.op == Op::not_) {
+      const std::optional<bool> operand = truth(text, record, node.a, depth + 1);
+      return operand ? std::optional(!*operand) : std::nullopt;
+    }
+    if (node.op == Op::ternary) {
+      const std::optional<bool> condition = truth(text, record, node.a, depth + 1);
+      if (condition) return truth(text, record, *condition ? node.b : node.c, depth + 1);
+    }
+    return std::nullopt;
   }
 
-  void visit(const Text& text, NodeId id, int depth) {
+  void visit(const Text& text, const Record& record, NodeId id, int depth) {
     if (id == expr::kNoNode || depth > kDepth || parts_.size() >= kMostParts) return;
     const expr::Node& node = text.ast[id];
+    const auto go = [&](NodeId next) { visit(text, record, next, depth + 1); };
     switch (node.op) {
       case Op::and_:
-        if (!truthy(text, node.a)) return visit(text, node.a, depth + 1);
-        if (truthy(text, node.b)) visit(text, node.a, depth + 1);
-        return visit(text, node.b, depth + 1);
-      case Op::or_:
-        if (truthy(text, node.a)) return visit(text, node.a, depth + 1);
-        if (!truthy(text, node.b)) visit(text, node.a, depth + 1);
-        return visit(text, node.b, depth + 1);
+      case Op::or_: {
+        // One side decides if it is the one that ends the evaluation; else both do.
+        const bool ending = node.op == Op::or_;
+        for (const NodeId side : {node.a, node.b})
+          if (truth(text, record, side, depth) == ending) return go(side);
+        go(node.a);
+        return go(node.b);
+      }
       case Op::not_:
-        return visit(text, node.a, depth + 1);
+        return go(node.a);
       case Op::ternary:
-        visit(text, node.a, depth + 1);
-        return visit(text, truthy(text, node.a) ? node.b : node.c, depth + 1);
+        go(node.a);
+        return go(truth(text, record, node.a, depth).value_or(false) ? node.b : node.c);
       case Op::equal:
       case Op::not_equal:
       case Op::less:
@@ -122,40 +152,39 @@ class Decision {
       case Op::greater_equal:
       case Op::in:
       case Op::not_in:
-        show(text, node.a, depth);
-        show(text, node.b, depth);
-        return;
+        show(text, record, node.a, depth);
+        return show(text, record, node.b, depth);
       case Op::test:
-        return show(text, node.a, depth);
+        return show(text, record, node.a, depth);
       default:
-        return show(text, id, depth);
+        return show(text, record, id, depth);
     }
   }
 
   /// Lists a part with its value and what it is made of.
-  void show(const Text& text, NodeId id, int depth) {
+  void show(const Text& text, const Record& record, NodeId id, int depth) {
     if (id == expr::kNoNode || depth > kDepth || parts_.size() >= kMostParts) return;
     const expr::Node& node = text.ast[id];
     if (literal(node.op)) return;
+    const expr::Value* value = record.find(node);
     const std::string part = text.of(id);
-    if (part.empty() || part == "true" || part == "false" || part == "none") return;
     const bool known = std::any_of(parts_.begin(), parts_.end(),
                                    [&](const ExplainedValue& earlier) { return earlier.expression == part; });
-    if (known) return;
-    const std::optional<expr::Value> value = evaluate(part);
-    if (!value) return;
-    if (value->kind() < expr::Kind::function) parts_.push_back({{}, part, expr::describe(*value), false});
+    if (known || part.empty()) return;
+    if (value != nullptr && value->kind() < expr::Kind::function)
+      parts_.push_back({{}, part, expr::describe(*value), false});
 
+    const auto go = [&](NodeId next) { show(text, record, next, depth + 1); };
     if (node.op == Op::name) {
       for (const package::NamedFormula& derive : derives_)
-        if (derive.name == part && value->is_boolean()) open(derive.value, depth + 10);
+        if (derive.name == part && value != nullptr && value->is_boolean()) open(derive.value, depth + 10);
     } else if (node.op == Op::call) {
-      for (std::uint32_t i = 0; i < node.c; ++i) show(text, text.ast.arguments[node.b + i].value, depth + 1);
+      for (std::uint32_t i = 0; i < node.c; ++i) go(text.ast.arguments[node.b + i].value);
     } else if (node.op >= Op::add && node.op <= Op::power) {
-      show(text, node.a, depth + 1);
-      show(text, node.b, depth + 1);
+      go(node.a);
+      go(node.b);
     } else if (node.op == Op::minus || node.op == Op::plus || node.op == Op::filter) {
-      show(text, node.a, depth + 1);
+      go(node.a);
     }
   }
 
