@@ -15,16 +15,16 @@
 namespace kernelpack::contract {
 namespace {
 
-// A derive map of a manifest can be long; its shapes of outputs reach only a few of them.
+// The derives that can be reached from those names; a derive map can be long and an output needs few of them.
 std::set<std::string> reachable(const package::Model& model, std::vector<std::string> names) {
+  std::map<std::string_view, const package::NamedFormula*> derives;
+  for (const package::NamedFormula& derive : model.derive) derives.emplace(derive.name, &derive);
   std::set<std::string> found;
   while (!names.empty()) {
-    const std::string name = std::move(names.back());
+    const auto derive = derives.find(names.back());
     names.pop_back();
-    for (const package::NamedFormula& derive : model.derive) {
-      if (derive.name != name || !found.insert(name).second) continue;
-      for (std::string& next : package::names_of(derive.value)) names.push_back(std::move(next));
-    }
+    if (derive == derives.end() || !found.insert(derive->second->name).second) continue;
+    for (std::string& next : package::names_of(derive->second->value)) names.push_back(std::move(next));
   }
   return found;
 }

@@ -80,6 +80,7 @@ std::string wgsl_name(const BindingEntry& entry) {
 // Turns an entry into the binding of one pass. Faults are reported at `node`, the place in the pass.
 std::optional<Binding> resolve(const Node& node, const BindingEntry& entry, const Model& model,
                                const Variant& variant) {
+  node.spend(1 + entry.fields.size());
   Binding binding;
   binding.pointer = entry.pointer;
   binding.name = wgsl_name(entry);
@@ -242,8 +243,8 @@ std::optional<std::variant<std::uint64_t, std::string>> read_length(const Node& 
 std::vector<Field> read_fields(const Node& node, bool older) {
   std::vector<Field> fields;
   std::set<std::string, std::less<>> taken;
-  const auto items = items_of(node);
-  if (node.value().is_array() && items.empty()) node.fault("The list of fields of a uniform is empty");
+  const auto items = items_of(node, kMostSearched);
+  if (is_empty_list(node)) node.fault("The list of fields of a uniform is empty");
   for (const Node& item : items) {
     ObjectReader reader(item, "a field of a uniform");
     Field field;
@@ -326,8 +327,8 @@ Handles read_handles(const Node& node, Model& model) {
 std::vector<Binding> read_bindings(const Node& node, const Handles& handles, const Model& model,
                                    const Variant& variant) {
   std::vector<Binding> bindings;
-  const auto items = items_of(node);
-  if (node.value().is_array() && items.empty()) node.fault("The list bindings of a pass is empty");
+  const auto items = items_of(node, kMostSearched);
+  if (is_empty_list(node)) node.fault("The list bindings of a pass is empty");
   std::uint32_t index = 0;
   for (const Node& item : items) {
     if (auto binding = read_binding(item, handles, model, variant)) {
@@ -345,14 +346,14 @@ void check_bindings(const Node& node, const std::vector<Binding>& bindings, cons
     const auto& items = node.value().items();
     return binding.index < items.size() ? node.child(binding.index, items[binding.index]) : node;
   };
-  for (std::size_t i = 0; i < bindings.size(); ++i) {
-    const Binding& binding = bindings[i];
-    for (std::size_t j = 0; j < i; ++j) {
-      if (bindings[j].name == binding.name)
-        at(binding).fault(
-            fmt::format("The WGSL name of a binding ({}) occurs twice in a pass", binding.name));
-      if (binding.buffer == BufferKind::uniform && bindings[j].buffer == BufferKind::uniform &&
-          binding.struct_name == bindings[j].struct_name && !same_fields(binding.fields, bindings[j].fields))
+  std::set<std::string_view> names;
+  std::map<std::string_view, const Binding*> structs;
+  for (const Binding& binding : bindings) {
+    if (!names.insert(binding.name).second)
+      at(binding).fault(fmt::format("The WGSL name of a binding ({}) occurs twice in a pass", binding.name));
+    if (binding.buffer == BufferKind::uniform) {
+      const auto [earlier, fresh] = structs.emplace(binding.struct_name, &binding);
+      if (!fresh && !same_fields(binding.fields, earlier->second->fields))
         at(binding).fault(fmt::format(
             "The uniform struct ({}) has different fields in two bindings of a pass", binding.struct_name));
     }

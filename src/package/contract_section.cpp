@@ -105,7 +105,7 @@ std::optional<DType> read_storage_dtype(const Node& node) {
 
 std::vector<TypeConstraint> read_types(const Node& node) {
   std::vector<TypeConstraint> types;
-  for (const NamedNode& member : members_of(node)) {
+  for (const NamedNode& member : members_of(node, kMostSearched)) {
     if (!check_name(member, "a type variable")) continue;
     if (logical_dtype(member.name) || is_foreign(member.name)) {
       member.node.fault_at(member.name_span,
@@ -113,8 +113,8 @@ std::vector<TypeConstraint> read_types(const Node& node) {
       continue;
     }
     TypeConstraint type{std::string(member.name), {}, member.node.pointer()};
-    const auto items = items_of(member.node);
-    if (member.node.value().is_array() && items.empty())
+    const auto items = items_of(member.node, kMostSearched);
+    if (is_empty_list(member.node))
       member.node.fault(fmt::format("The type variable ({}) allows no dtype", member.name));
     for (const Node& item : items) {
       const auto dtype = read_logical_dtype(item);
@@ -203,7 +203,7 @@ void check_storage(const Node& node, Side side, const Model& model, const Port& 
 
 void read_ports(const Node& node, Side side, Model& model) {
   auto& ports = side == Side::input ? model.inputs : model.outputs;
-  for (const NamedNode& member : members_of(node)) {
+  for (const NamedNode& member : members_of(node, kMostSearched)) {
     const bool named = check_name(member, side == Side::input ? "an input" : "an output");
     ObjectReader reader(member.node, side == Side::input ? "an input" : "an output");
     Port port;
@@ -265,7 +265,7 @@ std::optional<Argument> read_scalar(ObjectReader& reader, std::string_view name)
     if (known && argument.kind != ArgumentKind::string)
       node->fault(fmt::format("The key (oneOf) is allowed for kind string only, but the kind is ({})",
                               to_string(argument.kind)));
-    if (node->value().is_array() && items.empty()) node->fault("The list oneOf is empty");
+    if (is_empty_list(*node)) node->fault("The list oneOf is empty");
     for (const Node& item : items)
       if (auto text = read_string(item)) argument.one_of.push_back(std::move(*text));
   }
@@ -274,7 +274,7 @@ std::optional<Argument> read_scalar(ObjectReader& reader, std::string_view name)
 }
 
 void read_arguments(const Node& node, Model& model) {
-  for (const NamedNode& member : members_of(node)) {
+  for (const NamedNode& member : members_of(node, kMostSearched)) {
     if (!check_name(member, "a scalar")) continue;
     ObjectReader reader(member.node, "a scalar of args");
     std::string onnx;
@@ -300,7 +300,7 @@ void read_constraint(const Node& node, Attribute& attribute) {
                            to_string(*attribute.default_value)));
   if (const auto list = reader.get("values")) {
     attribute.values.emplace();
-    for (const Node& item : items_of(*list)) {
+    for (const Node& item : items_of(*list, kMostSearched)) {
       if (item.value().is_array() || item.value().is_object()) {
         item.fault(fmt::format("An allowed value of attribute ({}) is {}, but a scalar or null is expected",
                                attribute.name, describe(item.value())));
@@ -318,7 +318,7 @@ void read_constraint(const Node& node, Attribute& attribute) {
         attribute.values->push_back(std::move(*value));
     }
     const auto& values = *attribute.values;
-    if (list->value().is_array() && list->value().items().empty())
+    if (is_empty_list(*list))
       list->fault(fmt::format("The attribute ({}) allows no value", attribute.name));
     else if (attribute.default_value &&
              std::none_of(values.begin(), values.end(), [&](const AttributeValue& value) {
@@ -337,7 +337,7 @@ void read_constraint(const Node& node, Attribute& attribute) {
 void read_attributes(const std::optional<Node>& attributes, const std::optional<Node>& constraints,
                      Model& model) {
   if (attributes) {
-    for (const NamedNode& member : members_of(*attributes)) {
+    for (const NamedNode& member : members_of(*attributes, kMostSearched)) {
       if (!check_name(member, "an attribute")) continue;
       if (!member.node.value().is_object()) {
         member.node.fault(fmt::format("The attribute ({}) is {}, but an object with a default is expected",
@@ -374,7 +374,7 @@ void read_attributes(const std::optional<Node>& attributes, const std::optional<
 
 std::vector<Tunable> read_tunables(const Node& node) {
   std::vector<Tunable> tunables;
-  for (const NamedNode& member : members_of(node)) {
+  for (const NamedNode& member : members_of(node, kMostSearched)) {
     if (!check_name(member, "a tunable")) continue;
     if (!member.node.value().is_object()) {
       member.node.fault(fmt::format("The tunable ({}) is {}, but an object with a default is expected",
@@ -421,8 +421,7 @@ FormulaMap read_derive(const Node& node, const Model& model) {
 std::vector<Formula> read_clauses(const Node& node) {
   std::vector<Formula> clauses;
   const auto items = items_of(node);
-  if (node.value().is_array() && items.empty())
-    node.fault(fmt::format("The list {} is empty", subject(node.pointer())));
+  if (is_empty_list(node)) node.fault(fmt::format("The list {} is empty", subject(node.pointer())));
   for (const Node& item : items) {
     if (item.value().is_boolean()) {
       clauses.push_back(read_formula(item));

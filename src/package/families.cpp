@@ -235,7 +235,7 @@ Values record(const Node& node) {
 std::vector<Case> plain_cases(const Node& list) {
   std::vector<Case> cases;
   const auto records = items_of(list);
-  if (list.value().is_array() && records.empty()) list.fault("The list cases is empty");
+  if (is_empty_list(list)) list.fault("The list cases is empty");
   for (const Node& node : records) {
     for (const NamedNode& member : members_of(node))
       if (member.name.starts_with('$'))
@@ -267,8 +267,7 @@ Axis read_axis(const NamedNode& member) {
   check_name(member, "an axis");
   axis.name = std::string(member.name);
   const auto records = items_of(member.node);
-  if (member.node.value().is_array() && records.empty())
-    member.node.fault(fmt::format("The axis ({}) is empty", member.name));
+  if (is_empty_list(member.node)) member.node.fault(fmt::format("The axis ({}) is empty", member.name));
   for (const Node& node : records) {
     if (!node.value().is_object()) {
       node.fault(fmt::format("An entry of axis ({}) is {}, but an object is expected", member.name,
@@ -409,8 +408,7 @@ void expand_family(const Node& family, std::vector<VariantText>& result, std::si
   reader.finish();
   if (!templates) return;
   const auto members = items_of(*templates);
-  if (templates->value().is_array() && members.empty())
-    templates->fault("The list variants of a family is empty");
+  if (is_empty_list(*templates)) templates->fault("The list variants of a family is empty");
 
   const std::vector<Case> cases =
       axes ? axis_cases(*axes, exclude, cases_node, bytes_left) : plain_cases(*cases_node);

@@ -63,7 +63,7 @@ class Loader {
         faults_.add(error, kMetadataRank);
         return;
       }
-      metadata_source.emplace(Source{*metadata, faults_, kMetadataRank, budgets_, {}});
+      metadata_source.emplace(Source{*metadata, faults_, kMetadataRank, budgets_});
       const Node root(*metadata_source, metadata->root);
       model_->metadata = read_metadata(root);
       if (!model_->metadata) return;
@@ -83,7 +83,7 @@ class Loader {
       faults_.add(error, kManifestRank);
       return;
     }
-    Source source{*manifest, faults_, kManifestRank, budgets_, {}};
+    Source source{*manifest, faults_, kManifestRank, budgets_};
     const Node root(source, manifest->root);
     model_->spec = bare ? inferred_spec(root) : model_->metadata->manifest_spec;
     model_->generation = model_->spec == "1.0" ? Generation::one : Generation::two;

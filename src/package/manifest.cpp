@@ -99,29 +99,40 @@ void check_variant_ids(const std::vector<Node>& nodes, const std::vector<Variant
   }
 }
 
-void resolve_superseded(const Node& node, std::size_t index, Model& model) {
-  Variant& variant = model.variants[index];
-  const auto items = items_of(node);
-  if (node.value().is_array() && items.empty()) node.fault("The list supersededBy is empty");
-  for (const Node& item : items) {
-    const auto id = read_string(item);
-    if (!id) continue;
-    const auto found = std::find_if(model.variants.begin(), model.variants.end(),
-                                    [&](const Variant& other) { return other.id == *id; });
-    const auto other = static_cast<std::size_t>(found - model.variants.begin());
-    if (found == model.variants.end()) {
-      std::vector<std::string> ids;
-      for (const Variant& known : model.variants) ids.push_back(known.id);
-      item.fault(
-          fmt::format("The variant ({}) named in supersededBy does not exist{}", *id, suggestion(*id, ids)));
-    } else if (other == index) {
-      item.fault(fmt::format("The variant ({}) names itself in supersededBy", *id));
-    } else if (found->priority < variant.priority || (found->priority == variant.priority && other > index)) {
-      item.fault(fmt::format("The variant ({}) named in supersededBy does not rank above variant ({})", *id,
-                             variant.id));
-    } else {
-      variant.superseded_by.push_back(other);
+void resolve_superseded(const std::vector<Node>& nodes, const std::vector<std::string>& notes, Model& model) {
+  std::map<std::string_view, std::size_t> places;
+  for (std::size_t i = 0; i < model.variants.size(); ++i) places.emplace(model.variants[i].id, i);
+  for (std::size_t index = 0; index < nodes.size(); ++index) {
+    const json::Value* list = nodes[index].value().find("supersededBy");
+    if (list == nullptr) continue;
+    const Node node = nodes[index].child("supersededBy", *list);
+    node.source().note = notes[index];
+    Variant& variant = model.variants[index];
+    const auto items = items_of(node);
+    if (is_empty_list(node)) node.fault("The list supersededBy is empty");
+    for (const Node& item : items) {
+      const auto id = read_string(item);
+      if (!id) continue;
+      const auto found = places.find(*id);
+      if (found == places.end()) {
+        std::vector<std::string> ids;
+        for (const Variant& known : model.variants) ids.push_back(known.id);
+        item.fault(fmt::format("The variant ({}) named in supersededBy does not exist{}", *id,
+                               suggestion(*id, ids)));
+        continue;
+      }
+      const std::size_t other = found->second;
+      const double priority = model.variants[other].priority;
+      if (other == index) {
+        item.fault(fmt::format("The variant ({}) names itself in supersededBy", *id));
+      } else if (priority < variant.priority || (priority == variant.priority && other > index)) {
+        item.fault(fmt::format("The variant ({}) named in supersededBy does not rank above variant ({})", *id,
+                               variant.id));
+      } else {
+        variant.superseded_by.push_back(other);
+      }
     }
+    node.source().note.clear();
   }
 }
 

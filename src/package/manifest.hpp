@@ -21,8 +21,9 @@ void read_identity(ObjectReader& reader, Model& model);
 std::string read_variant_id(ObjectReader& reader, std::size_t index);
 /// Reports variants that share an id.
 void check_variant_ids(const std::vector<Node>& nodes, const std::vector<Variant>& variants, Source& source);
-/// Resolves `supersededBy` to indices; each must exist, differ from the variant and rank higher.
-void resolve_superseded(const Node& node, std::size_t index, Model& model);
+/// Resolves `supersededBy` of each variant to indices; each must exist, differ from the variant and rank
+/// higher.
+void resolve_superseded(const std::vector<Node>& nodes, const std::vector<std::string>& notes, Model& model);
 /// Sets `trial_order`: default variants first (1.0), then priority descending, ties in manifest order.
 void order_variants(Model& model);
 

@@ -12,6 +12,9 @@
 namespace kernelpack::package {
 namespace {
 
+// Looked up one by one for each file that is used.
+constexpr std::size_t kMostFiles = 4096;
+
 bool is_hex(std::string_view text) {
   return std::all_of(text.begin(), text.end(),
                      [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
@@ -34,7 +37,7 @@ void read_digest(const Node& node, Metadata& metadata) {
                        ErrorKind::integrity);
   }
   if (const auto files = reader.need("files")) {
-    for (const NamedNode& member : members_of(*files)) {
+    for (const NamedNode& member : members_of(*files, kMostFiles)) {
       if (!check_file_name(member.node, member.name_span, member.name)) continue;
       if (member.name == "metadata.json")
         member.node.fault_at(member.name_span,

@@ -24,7 +24,7 @@ struct PassReader {
   std::vector<PassItem> items(const Node& node) {
     std::vector<PassItem> result;
     const auto nodes = items_of(node);
-    if (node.value().is_array() && nodes.empty()) node.fault("The list of passes is empty");
+    if (is_empty_list(node)) node.fault("The list of passes is empty");
     std::set<std::string, std::less<>> ids;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       if (node.source().faults.full()) break;
@@ -172,7 +172,7 @@ Dispatch read_dispatch(const Node& node, bool older) {
 std::vector<ViewAlias> read_view_aliases(const Node& node, const Pass& pass) {
   std::vector<ViewAlias> aliases;
   const auto items = items_of(node);
-  if (node.value().is_array() && items.empty()) node.fault("The list viewAlias is empty");
+  if (is_empty_list(node)) node.fault("The list viewAlias is empty");
   for (const Node& item : items) {
     ObjectReader reader(item, "a pair of viewAlias");
     ViewAlias alias;
@@ -227,7 +227,7 @@ void read_pass_notes(ObjectReader& reader, Pass& pass) {
 std::vector<Intermediate> read_intermediates(const Node& node, const Model& model, bool older) {
   std::vector<Intermediate> result;
   std::set<std::string, std::less<>> ids;
-  for (const Node& item : items_of(node)) {
+  for (const Node& item : items_of(node, kMostSearched)) {
     ObjectReader reader(item, "an intermediate");
     Intermediate entry;
     entry.pointer = item.pointer();

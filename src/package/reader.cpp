@@ -51,6 +51,19 @@ void wrong_kind(const Node& node, std::string_view expected) {
                          describe(node.value()), expected));
 }
 
+bool within(const Node& node, std::size_t count, std::size_t most) {
+  if (count > most)
+    node.fault(fmt::format("The number of entries of {} ({}) exceeds the budget ({})",
+                           subject(node.pointer()), count, most),
+               ErrorKind::limit);
+  return count <= most;
+}
+
+// A key as a message shows it: quoted only where it is no plain word.
+std::string plain(std::string_view key) {
+  return is_name(key) ? std::string(key.substr(0, kShownBytes)) : shown(key);
+}
+
 }  // namespace
 
 std::string subject(std::string_view pointer) {
@@ -80,6 +93,14 @@ std::vector<Error> Faults::take() {
   }
   entries_.clear();
   return errors;
+}
+
+void Node::spend(std::size_t entries) const {
+  if (entries > source_->entries_left)
+    throw error_at(ErrorKind::limit,
+                   "The manifest makes more than 200000 bindings, fields, conditions and constants", origin(),
+                   source_->document.text, value_->span);
+  source_->entries_left -= entries;
 }
 
 void Node::fault(std::string message, ErrorKind kind) const {
@@ -115,12 +136,13 @@ std::string describe(const json::Value& value) {
   return "nothing";
 }
 
-std::vector<NamedNode> members_of(const Node& node) {
+std::vector<NamedNode> members_of(const Node& node, std::size_t most) {
   std::vector<NamedNode> members;
   if (!node.value().is_object()) {
     wrong_kind(node, "an object");
     return members;
   }
+  if (!within(node, node.value().members().size(), most)) return members;
   members.reserve(node.value().members().size());
   for (const json::Member& member : node.value().members())
     if (member.key != "$comment")
@@ -128,12 +150,13 @@ std::vector<NamedNode> members_of(const Node& node) {
   return members;
 }
 
-std::vector<Node> items_of(const Node& node) {
+std::vector<Node> items_of(const Node& node, std::size_t most) {
   std::vector<Node> items;
   if (!node.value().is_array()) {
     wrong_kind(node, "an array");
     return items;
   }
+  if (!within(node, node.value().items().size(), most)) return items;
   items.reserve(node.value().items().size());
   for (const json::Value& value : node.value().items()) items.push_back(node.child(items.size(), value));
   return items;
@@ -256,7 +279,7 @@ void ObjectReader::dropped(std::string_view key, std::string_view instead) {
 }
 
 void ObjectReader::finish() {
-  if (!is_object()) return;
+  if (!is_object() || !within(node_, node_.value().members().size(), kMostEntries)) return;
   for (const json::Member& member : node_.value().members()) {
     if (node_.source().faults.full()) return;
     if (member.key == "$comment" || is_prototype_name(member.key)) continue;
@@ -265,7 +288,7 @@ void ObjectReader::finish() {
     for (const std::string& key : known_)
       if (std::find(dropped_.begin(), dropped_.end(), key) == dropped_.end()) candidates.push_back(key);
     node_.child(member.key, member.value)
-        .fault_at(member.key_span, fmt::format("The key ({}) is unknown in {}{}", shown(member.key), what_,
+        .fault_at(member.key_span, fmt::format("The key ({}) is unknown in {}{}", plain(member.key), what_,
                                                suggestion(member.key, candidates)));
   }
 }

@@ -51,6 +51,7 @@ struct Source {
   std::size_t file_rank = kManifestRank;
   Budgets budgets{};
   std::string note{};  ///< context added to faults, e.g. which case of a family is being expanded
+  std::size_t entries_left = 200000;  ///< see Node::spend
 };
 
 /// A value of a document with its JSON pointer. Cheap to copy; borrows the document and the Source.
@@ -72,6 +73,10 @@ class Node {
     return Node(*source_, value, json::join_pointer(pointer_, index));
   }
 
+  /// Charges entries that reading makes: parts of a manifest can be used many times, so the model may be far
+  /// larger than the text. Throws limit when there are too many.
+  void spend(std::size_t entries) const;
+
   /// Reports a fault at this value, or at a span near it.
   void fault(std::string message, ErrorKind kind = ErrorKind::package) const;
   void fault_at(SourceSpan span, std::string message, ErrorKind kind = ErrorKind::package) const;
@@ -89,6 +94,10 @@ std::string subject(std::string_view pointer);
 /// A value for a message: "a number (3)", "a string (\"x\")", "an array", "null".
 std::string describe(const json::Value& value);
 
+/// The longest list or object of a manifest, and the longest one that is searched from front to back.
+inline constexpr std::size_t kMostEntries = 10000;
+inline constexpr std::size_t kMostSearched = 1000;
+
 /// The members of an object or the items of an array below `node`; `$comment` members are left out. Reports a
 /// fault and gives nothing if the value is of another kind. `what` names it: "The value of inputs".
 struct NamedNode {
@@ -96,8 +105,13 @@ struct NamedNode {
   SourceSpan name_span;
   Node node;
 };
-std::vector<NamedNode> members_of(const Node& node);
-std::vector<Node> items_of(const Node& node);
+/// More than `most` are a fault of kind limit, and nothing is given.
+std::vector<NamedNode> members_of(const Node& node, std::size_t most = kMostEntries);
+std::vector<Node> items_of(const Node& node, std::size_t most = kMostEntries);
+
+inline bool is_empty_list(const Node& node) {
+  return node.value().is_array() && node.value().items().empty();
+}
 
 /// Typed values of a node; each reports a fault and gives nothing if the kind or range is wrong.
 std::optional<std::string> read_string(const Node& node);

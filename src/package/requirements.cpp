@@ -25,7 +25,7 @@ std::string read_component_type(ObjectReader& reader, std::string_view key) {
 std::vector<MatrixPattern> read_patterns(const Node& node) {
   std::vector<MatrixPattern> patterns;
   const auto items = items_of(node);
-  if (node.value().is_array() && items.empty()) node.fault("The list subgroupMatrixConfigs is empty");
+  if (is_empty_list(node)) node.fault("The list subgroupMatrixConfigs is empty");
   for (const Node& item : items) {
     ObjectReader reader(item, "a pattern of subgroupMatrixConfigs");
     MatrixPattern pattern;

@@ -13,7 +13,7 @@ namespace spec_1_0 {
 
 FormulaMap read_formulas(const Node& node) {
   FormulaMap formulas;
-  for (const NamedNode& member : members_of(node))
+  for (const NamedNode& member : members_of(node, kMostSearched))
     if (check_name(member, "a value"))
       formulas.push_back({std::string(member.name), read_formula(member.node)});
   return formulas;
@@ -45,16 +45,16 @@ void read_attributes(const std::optional<Node>& defaults, const std::optional<No
     return model.attributes.back();
   };
   if (defaults) {
-    for (const NamedNode& member : members_of(*defaults))
+    for (const NamedNode& member : members_of(*defaults, kMostSearched))
       if (check_name(member, "an attribute"))
         find_or_add(member).default_value = read_attribute_value(member.node);
   }
   if (constraints) {
-    for (const NamedNode& member : members_of(*constraints))
+    for (const NamedNode& member : members_of(*constraints, kMostSearched))
       if (check_name(member, "an attribute")) read_constraint(member.node, find_or_add(member));
   }
   if (descriptions) {
-    for (const NamedNode& member : members_of(*descriptions))
+    for (const NamedNode& member : members_of(*descriptions, kMostSearched))
       if (check_name(member, "an attribute"))
         find_or_add(member).description = read_string(member.node).value_or("");
   }
@@ -62,7 +62,7 @@ void read_attributes(const std::optional<Node>& defaults, const std::optional<No
 
 std::vector<Tunable> read_tunables(const Node& node) {
   std::vector<Tunable> tunables;
-  for (const NamedNode& member : members_of(node)) {
+  for (const NamedNode& member : members_of(node, kMostSearched)) {
     if (!check_name(member, "a tunable")) continue;
     auto value = read_attribute_value(member.node);
     if (value && value->list() != nullptr)
@@ -94,7 +94,7 @@ void read_manifest_1(const Node& root, Model& model) {
   spec_1_0::read_attributes(attributes, constraints, reader.get("attributeDescriptions"), model);
   if (const auto tunables = reader.get("tunables")) model.tunables = spec_1_0::read_tunables(*tunables);
   if (const auto descriptions = reader.get("tunableDescriptions")) {
-    for (const NamedNode& member : members_of(*descriptions)) {
+    for (const NamedNode& member : members_of(*descriptions, kMostSearched)) {
       const auto text = read_string(member.node);
       for (Tunable& tunable : model.tunables)
         if (tunable.name == member.name) tunable.description = text.value_or("");

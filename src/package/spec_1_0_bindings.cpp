@@ -53,6 +53,7 @@ std::optional<Binding> read_binding(const Node& node, std::uint32_t position, co
                                     const Variant& variant) {
   ObjectReader reader(node, "a binding");
   if (!reader.is_object()) return std::nullopt;
+  node.spend(1);
   Binding binding;
   binding.pointer = node.pointer();
   binding.index = position;
@@ -86,6 +87,7 @@ std::optional<Binding> read_binding(const Node& node, std::uint32_t position, co
     if (const auto name = inner.get("name")) binding.struct_name = read_name(*name).value_or("Params");
     if (const auto list = inner.need("fields")) binding.fields = read_fields(*list, true);
     inner.finish();
+    node.spend(binding.fields.size());
     return binding;
   }
   if (fields) fields->fault("The key (struct) is allowed in a uniform binding only");
@@ -116,8 +118,8 @@ std::vector<Binding> read_bindings(const Node& node, const std::optional<Node>& 
     }
     list = sets->child(name, *found);
   }
-  const auto items = items_of(list);
-  if (list.value().is_array() && items.empty()) list.fault("The list bindings of a pass is empty");
+  const auto items = items_of(list, kMostSearched);
+  if (is_empty_list(list)) list.fault("The list bindings of a pass is empty");
   std::set<std::pair<std::uint32_t, std::uint32_t>> places;
   std::uint32_t position = 0;
   for (const Node& item : items) {

@@ -22,7 +22,7 @@ std::vector<Declared> read_declared(const std::optional<Node>& list, Side side, 
   std::vector<Declared> ports;
   if (!list) return ports;
   std::set<std::string, std::less<>> roles;
-  for (const Node& node : items_of(*list)) {
+  for (const Node& node : items_of(*list, kMostSearched)) {
     ObjectReader reader(node, side == Side::input ? "an input" : "an output");
     Declared declared;
     declared.place = ports.size();
@@ -99,7 +99,7 @@ void read_ports_and_args(const std::optional<Node>& inputs, const std::optional<
 
   std::vector<TensorArg> tensors;
   if (args) {
-    for (const NamedNode& member : members_of(*args)) {
+    for (const NamedNode& member : members_of(*args, kMostSearched)) {
       if (!check_name(member, "an arg")) continue;
       ObjectReader reader(member.node, "an arg");
       if (!reader.is_object()) continue;

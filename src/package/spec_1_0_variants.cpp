@@ -88,6 +88,7 @@ void read_pass(const Node& node, const Levels& levels, Pass& pass) {
   } else {
     node.fault("The required key (bindings) is missing in a pass and in its variant");
   }
+  node.spend(levels.constants.size());
   pass.constants = levels.constants;
   if (const auto constants = reader.get("constants"))
     pass.constants = layered(levels.constants, read_formulas(*constants));
@@ -235,8 +236,7 @@ void read_variants(const std::optional<Node>& variants, const std::optional<Node
   std::vector<VariantText> texts;
   if (variants) {
     const auto items = items_of(*variants);
-    if (variants->value().is_array() && items.empty() && !families)
-      variants->fault("The list variants is empty");
+    if (is_empty_list(*variants) && !families) variants->fault("The list variants is empty");
     for (const Node& item : items) texts.push_back({&item.value(), {}, item.pointer(), {}});
   }
   if (families) {
@@ -259,13 +259,9 @@ void read_variants(const std::optional<Node>& variants, const std::optional<Node
     source.note.clear();
   }
   check_variant_ids(nodes, model.variants, source);
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const json::Value* list = nodes[i].value().find("supersededBy");
-    if (list == nullptr) continue;
-    source.note = texts[i].note;
-    resolve_superseded(nodes[i].child("supersededBy", *list), i, model);
-    source.note.clear();
-  }
+  std::vector<std::string> notes;
+  for (const VariantText& text : texts) notes.push_back(text.note);
+  resolve_superseded(nodes, notes, model);
 }
 
 }  // namespace kernelpack::package::spec_1_0

@@ -16,6 +16,8 @@ char lower(char c) {
 
 // Words of a manifest are short; longer ones are not compared, which bounds the work for hostile keys.
 constexpr std::size_t kLongestWord = 64;
+constexpr std::size_t kMostCandidates = 1000;
+constexpr std::size_t kMostShown = 40;
 
 // Edit distance with swaps of neighbours (optimal string alignment), ignoring letter case.
 std::size_t distance(std::string_view a, std::string_view b) {
@@ -41,7 +43,7 @@ std::optional<std::string> nearest(std::string_view word, std::span<const std::s
   if (word.empty() || word.size() > kLongestWord) return std::nullopt;
   std::size_t limit = std::clamp<std::size_t>(word.size() / 3, 1, 3) + 1;
   std::optional<std::string> best;
-  for (const std::string& candidate : candidates) {
+  for (const std::string& candidate : candidates.first(std::min(candidates.size(), kMostCandidates))) {
     if (candidate.empty() || candidate.size() > kLongestWord) continue;
     const std::size_t edits = distance(word, candidate);
     if (edits < limit && edits < candidate.size()) {
@@ -53,7 +55,11 @@ std::optional<std::string> nearest(std::string_view word, std::span<const std::s
 }
 
 std::string join_names(std::span<const std::string> names) {
-  return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
+  if (names.empty()) return "none";
+  const std::size_t shown = std::min(names.size(), kMostShown);
+  std::string text = fmt::format("{}", fmt::join(names.first(shown), ", "));
+  if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
+  return text;
 }
 
 std::string suggestion(std::string_view word, std::span<const std::string> candidates) {

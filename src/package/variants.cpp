@@ -34,6 +34,7 @@ void read_pass(const Node& node, const Handles& handles, const Model& model, con
 Variant read_variant(const Node& node, std::size_t index, const Handles& handles, const Model& model) {
   Variant variant;
   variant.pointer = node.pointer();
+  node.spend(model.when.size() + model.requirements.matrix_configs.size());
   variant.when = model.when;
   ObjectReader reader(node, "a variant");
   variant.id = read_variant_id(reader, index);
@@ -65,7 +66,7 @@ Variant read_variant(const Node& node, std::size_t index, const Handles& handles
 }  // namespace
 
 void read_variants(const Node& node, const Handles& handles, Model& model) {
-  if (node.value().is_array() && node.value().items().empty()) node.fault("The list variants is empty");
+  if (is_empty_list(node)) node.fault("The list variants is empty");
   const std::vector<VariantText> texts = expand_variants(node);
   Source& source = node.source();
   std::vector<Node> nodes;
@@ -78,13 +79,9 @@ void read_variants(const Node& node, const Handles& handles, Model& model) {
     source.note.clear();
   }
   check_variant_ids(nodes, model.variants, source);
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const json::Value* list = nodes[i].value().find("supersededBy");
-    if (list == nullptr) continue;
-    source.note = texts[i].note;
-    resolve_superseded(nodes[i].child("supersededBy", *list), i, model);
-    source.note.clear();
-  }
+  std::vector<std::string> notes;
+  for (const VariantText& text : texts) notes.push_back(text.note);
+  resolve_superseded(nodes, notes, model);
 }
 
 }  // namespace kernelpack::package
