@@ -23,7 +23,7 @@ def skip_reason(output):
             reason = next((later for later in lines[number + 1:] if later), "")
             return reason or "no reason given"
     spoken = [line for line in lines if line]
-    return spoken[-1] if spoken else "no reason given"
+    return spoken[-1].removeprefix("skipped: ") if spoken else "no reason given"
 
 
 def skipped_tests(results):
