@@ -107,7 +107,7 @@ class Package {
   /// The folder that holds manifest.json.
   const std::filesystem::path& folder() const noexcept;
   std::vector<PackageFile> files() const;
-  /// Every listed file that is present matches its digest, and metadata.json exists.
+  /// Every file that was used matched its digest; false for a bare manifest and with verification off.
   bool verified() const noexcept;
   PackageSummary describe() const;
 

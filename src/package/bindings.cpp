@@ -25,7 +25,11 @@ BindingEntry read_entry(const Node& node, std::string_view handle) {
   if (!reader.is_object()) return entry;
   entry.name = read_binding_name(reader, "name");
   entry.arg = read_binding_name(reader, "arg");
-  entry.scratch = read_binding_name(reader, "scratch");
+  // The id of an intermediate need not be a name.
+  if (const auto scratch = reader.get("scratch")) {
+    entry.scratch = read_nonempty_string(*scratch).value_or("");
+    if (is_prototype_name(entry.scratch)) read_name(*scratch);
+  }
   if (const auto buffer = reader.get("buffer")) entry.buffer = read_buffer_kind(*buffer);
   if (const auto type = reader.get("elementType")) entry.element_type = read_element_type(*type);
   if (const auto length = reader.get("length")) entry.length = read_length(*length);

@@ -51,7 +51,15 @@ void read_attributes(const std::optional<Node>& defaults, const std::optional<No
   }
   if (constraints) {
     for (const NamedNode& member : members_of(*constraints, kMostSearched))
-      if (check_name(member, "an attribute")) read_constraint(member.node, find_or_add(member));
+      if (check_name(member, "an attribute")) {
+        Attribute& attribute = find_or_add(member);
+        // In this generation every attribute had to be listed; null stands for one without default.
+        const json::Value* required = member.node.value().find("required");
+        const bool is_required = required != nullptr && required->is_boolean() && required->boolean();
+        if (is_required && attribute.default_value && attribute.default_value->is_null())
+          attribute.default_value.reset();
+        read_constraint(member.node, attribute);
+      }
   }
   if (descriptions) {
     for (const NamedNode& member : members_of(*descriptions, kMostSearched))

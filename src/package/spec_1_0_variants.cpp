@@ -31,17 +31,24 @@ std::vector<Formula> read_conditions(const Node& node) {
   return clauses;
 }
 
+// Names of features; those of this generation are not limited to a known list.
+std::vector<std::string> read_names(const Node& node) {
+  std::vector<std::string> names;
+  for (const Node& item : items_of(node))
+    if (auto name = read_nonempty_string(item)) names.push_back(std::move(*name));
+  return names;
+}
+
 Requirements read_all_requirements(ObjectReader& reader) {
   Requirements requirements;
   if (const auto own = reader.get("requires")) requirements = read_requirements(*own);
   Requirements flat;
-  if (const auto features = reader.get("requiredFeatures")) flat.features = read_features(*features);
+  if (const auto features = reader.get("requiredFeatures")) flat.features = read_names(*features);
   if (const auto limits = reader.get("requiredLimits")) flat.limits = read_limits(*limits);
   if (const auto size = reader.get("requiredSubgroupMinSize"))
     flat.subgroup_min_size = read_positive_int(*size);
   if (const auto features = reader.get("requiredWGSLLanguageFeatures"))
-    for (const Node& item : items_of(*features))
-      if (auto name = read_nonempty_string(item)) flat.wgsl_language_features.push_back(std::move(*name));
+    flat.wgsl_language_features = read_names(*features);
   return merge(requirements, flat, reader.node());
 }
 
