@@ -192,7 +192,9 @@ void check_storage(const Node& node, Side side, const Model& model, const Port& 
     at("narrowing")
         .fault("The key (narrowing) is allowed only for an input whose int64 is stored as int32 or uint32");
   }
-  if (projected && side == Side::input && !port.narrowing && node.value().find("narrowing") == nullptr)
+  // Older manifests do not say how they narrow.
+  if (model.generation == Generation::two && projected && side == Side::input && !port.narrowing &&
+      node.value().find("narrowing") == nullptr)
     node.fault(fmt::format("The required key (narrowing) is missing in an input whose int64 is stored as {}",
                            kernelpack::to_string(*port.storage)));
   if (port.packed && side == Side::input &&

@@ -29,10 +29,7 @@ struct PassReader {
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       if (node.source().faults.full()) break;
       if (nodes[i].value().find("repeat") != nullptr) {
-        if (auto read = group(nodes[i], i)) {
-          claim(nodes[i], ids, read->id);
-          result.push_back({std::move(*read)});
-        }
+        if (auto read = group(nodes[i], i)) result.push_back({std::move(*read)});
       } else {
         Pass pass;
         pass.id = fmt::format("pass_{}", i);

@@ -53,12 +53,16 @@ void read_attributes(const std::optional<Node>& defaults, const std::optional<No
     for (const NamedNode& member : members_of(*constraints, kMostSearched))
       if (check_name(member, "an attribute")) {
         Attribute& attribute = find_or_add(member);
-        // In this generation every attribute had to be listed; null stands for one without default.
+        // A default makes `required` void here, except null, which stands for no default.
         const json::Value* required = member.node.value().find("required");
         const bool is_required = required != nullptr && required->is_boolean() && required->boolean();
-        if (is_required && attribute.default_value && attribute.default_value->is_null())
-          attribute.default_value.reset();
+        std::optional<AttributeValue> kept;
+        if (is_required) kept.swap(attribute.default_value);
         read_constraint(member.node, attribute);
+        if (kept && !kept->is_null()) {
+          attribute.default_value = std::move(kept);
+          attribute.required = false;
+        }
       }
   }
   if (descriptions) {
