@@ -39,17 +39,25 @@ const TypedKernels& typed_kernels(const BiasSoftmaxShape& shape, Target target) 
   return shape.dtype == DType::float16 ? kernels.float16 : kernels.float32;
 }
 
-/// The methods in the order in which they are tried, and the most columns for which each is the fastest.
-struct Range {
+/// The methods in the order in which they are tried. A method is taken for rows of at most so many columns
+/// (fewer where the tensors come from memory) if the target has it for them, and prefetches for tensors of
+/// more bytes.
+struct Choice {
   BiasSoftmaxMethod method;
   std::int64_t most_columns;
+  std::int64_t most_columns_from_memory;
+  std::int64_t most_bytes_without_prefetch;
 };
-constexpr std::array kRanges{
-    Range{BiasSoftmaxMethod::packed, 8},
-    Range{BiasSoftmaxMethod::registers, 80},
-    Range{BiasSoftmaxMethod::block, 1024},
-    Range{BiasSoftmaxMethod::stream, std::numeric_limits<std::int64_t>::max()},
+constexpr std::int64_t kMegabyte = std::int64_t{1} << 20;
+constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
+constexpr std::array kChoices{
+    Choice{BiasSoftmaxMethod::packed, 8, 8, 2 * kMegabyte},
+    Choice{BiasSoftmaxMethod::registers, 256, 256, 2 * kMegabyte},
+    Choice{BiasSoftmaxMethod::block, 1024, 192, 2 * kMegabyte},
+    Choice{BiasSoftmaxMethod::stream, kAny, kAny, 16 * kMegabyte},
 };
+/// Bytes of data and output from which they are taken to come from memory.
+constexpr std::int64_t kCachedBytes = 16 * kMegabyte;
 /// Rows shorter than this are never shared by threads.
 constexpr std::int64_t kFewestSharedColumns = 65536;
 /// A float16 row of more columns than this computes its terms twice rather than keep them as float.
@@ -58,8 +66,6 @@ constexpr std::int64_t kMostKeptHalves = 262144;
 constexpr std::int64_t kFewestParallelElements = 32768;
 constexpr std::int64_t kFewestTaskElements = 8192;
 constexpr int kTasksPerThread = 4;
-/// Bytes of data and output from which they are taken to lie beyond the caches.
-constexpr std::int64_t kCachedBytes = std::int64_t{16} << 20;
 
 /// Runs one row after the other, each with all threads of an executor, or in the caller if there is none.
 class PiecesRun {
@@ -147,7 +153,7 @@ bool bias_softmax_can(BiasSoftmaxMethod method, const BiasSoftmaxShape& shape, T
     case BiasSoftmaxMethod::packed:
       return columns <= kernels.packed_columns;
     case BiasSoftmaxMethod::registers:
-      return columns <= kernels.registers_columns;
+      return columns <= typed_kernels(shape, target).registers_columns;
     case BiasSoftmaxMethod::block:
       return columns >= kernels.lanes && columns <= kernels.block_columns;
     case BiasSoftmaxMethod::stream:
@@ -162,7 +168,7 @@ BiasSoftmaxPlan plan_bias_softmax(const BiasSoftmaxShape& shape, int threads, Ta
   BiasSoftmaxPlan plan;
   const std::int64_t elements = shape.rows * shape.columns;
   const std::int64_t bytes = elements * static_cast<std::int64_t>(2 * element_size(shape.dtype));
-  plan.prefetch = bytes > kCachedBytes;
+  const bool from_memory = bytes > kCachedBytes;
   const std::int64_t tasks =
       std::min<std::int64_t>(elements / kFewestTaskElements, std::int64_t{threads} * kTasksPerThread);
   if (threads > 1 && elements >= kFewestParallelElements) plan.tasks = static_cast<int>(tasks);
@@ -172,11 +178,15 @@ BiasSoftmaxPlan plan_bias_softmax(const BiasSoftmaxShape& shape, int threads, Ta
   if (few_rows || too_long) {
     plan.method = BiasSoftmaxMethod::pieces;
     plan.around_caches = bytes > 2 * kCachedBytes;
+    plan.prefetch = from_memory;
     return plan;
   }
-  for (const Range& range : kRanges) {
-    plan.method = range.method;
-    if (shape.columns <= range.most_columns && bias_softmax_can(range.method, shape, target)) break;
+  for (const Choice& choice : kChoices) {
+    plan.method = choice.method;
+    plan.prefetch = bytes > choice.most_bytes_without_prefetch;
+    const bool few = from_memory && shape.dtype == DType::float32;
+    const std::int64_t most = few ? choice.most_columns_from_memory : choice.most_columns;
+    if (shape.columns <= most && bias_softmax_can(choice.method, shape, target)) break;
   }
   plan.tasks = static_cast<int>(std::min<std::int64_t>(plan.tasks, shape.rows));
   return plan;

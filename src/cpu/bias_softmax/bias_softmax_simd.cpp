@@ -18,7 +18,10 @@ constexpr TypedKernels typed_kernels() {
   using Shared = SharedRow<Vector, Exponential, T>;
   TypedKernels kernels{};
   if constexpr (Vector::kPermutes) kernels.packed = packed<Vector, Exponential, T>;
-  kernels.registers = registers<Vector, Exponential, T, Vector::kRegisterVectors>;
+  constexpr int kVectors =
+      sizeof(T) == sizeof(float) ? Vector::kRegisterVectors : Vector::kRegisterVectorsOfHalves;
+  kernels.registers = registers<Vector, Exponential, T, kVectors>;
+  kernels.registers_columns = kVectors * Vector::kLanes;
   kernels.block = block<Vector, Exponential, T>;
   kernels.stream = stream<Vector, Exponential, T>;
   kernels.shared = {Shared::guess, Shared::greatest, Shared::sum, Shared::write, Shared::special};
@@ -30,7 +33,6 @@ constexpr TypedKernels typed_kernels() {
 const BiasSoftmaxKernels& bias_softmax_kernels() noexcept {
   static constexpr BiasSoftmaxKernels kKernels{.lanes = Vector::kLanes,
                                                .packed_columns = Vector::kPermutes ? Vector::kLanes / 2 : 0,
-                                               .registers_columns = Vector::kRegisterVectors * Vector::kLanes,
                                                .block_columns = kBlockColumns<Vector>,
                                                .float32 = typed_kernels<float>(),
                                                .float16 = typed_kernels<Half>()};

@@ -49,6 +49,7 @@ inline constexpr double kLargestSum = 0x1p100;
 struct TypedKernels {
   RowsKernel packed;
   RowsKernel registers;
+  std::size_t registers_columns;  ///< the most columns of `registers`
   RowsKernel block;
   RowsKernel stream;
   SharedRowKernels shared;
@@ -56,10 +57,9 @@ struct TypedKernels {
 
 /// The kernels of one target and the row lengths that they can do.
 struct BiasSoftmaxKernels {
-  std::size_t lanes;              ///< floats of a vector; `block` and `stream` need at least so many columns
-  std::size_t packed_columns;     ///< the most columns of `packed`
-  std::size_t registers_columns;  ///< the most columns of `registers`
-  std::size_t block_columns;      ///< the most columns of `block`
+  std::size_t lanes;           ///< floats of a vector; `block` and `stream` need at least so many columns
+  std::size_t packed_columns;  ///< the most columns of `packed`
+  std::size_t block_columns;   ///< the most columns of `block`
   TypedKernels float32;
   TypedKernels float16;
 };

@@ -77,15 +77,16 @@ void registers_rows(const SoftmaxRows& rows, std::size_t first, std::size_t last
   T* y = static_cast<T*>(rows.output) + first * columns;
   BiasRows<T> bias(rows, first);
   std::size_t left = last - first;
-  for (; left >= 4; left -= 4) {
-    const T* from[4];
-    unrolled<4>([&](auto r) KERNELPACK_INLINE_LAMBDA {
+  constexpr int kAtOnce = V::rows_in_registers(kVectors);
+  for (; left >= kAtOnce; left -= kAtOnce) {
+    const T* from[kAtOnce];
+    unrolled<kAtOnce>([&](auto r) KERNELPACK_INLINE_LAMBDA {
       from[r] = bias.get();
       bias.advance(1);
     });
-    registers_block<V, E, T, kVectors, kPartial, kPrefetch, 4>(x, from, y, columns);
-    x += 4 * columns;
-    y += 4 * columns;
+    registers_block<V, E, T, kVectors, kPartial, kPrefetch, kAtOnce>(x, from, y, columns);
+    x += kAtOnce * columns;
+    y += kAtOnce * columns;
   }
   for (; left > 0; --left) {
     const T* from[1] = {bias.get()};
@@ -96,7 +97,7 @@ void registers_rows(const SoftmaxRows& rows, std::size_t first, std::size_t last
   }
 }
 
-/// Four rows at once in registers, 1 <= columns <= kMost * V::kLanes.
+/// Rows in registers, up to four at once, 1 <= columns <= kMost * V::kLanes.
 template <class V, class E, class T, int kMost>
 void registers(const SoftmaxRows& rows, std::size_t first, std::size_t last) {
   if (rows.columns < V::kLanes) return registers_rows<V, E, T, 1, true, false>(rows, first, last);

@@ -77,11 +77,15 @@ KERNELPACK_INLINE typename V::Floats row_of(typename V::Rows4 rows, Index<I>) {
   return V::template broadcast<I>(rows);
 }
 
+/// Bytes that are asked for ahead of their use where tensors come from memory.
+inline constexpr std::size_t kPrefetchBytes = 4096;
+
+/// Asks for what lies ahead: `from` to be read, `to` to be written.
 template <bool kPrefetch, class T, class U>
 KERNELPACK_INLINE void prefetch(const T* from, const U* to) {
   if constexpr (kPrefetch) {
-    __builtin_prefetch(reinterpret_cast<const char*>(from) + 4096, 0);
-    __builtin_prefetch(reinterpret_cast<const char*>(to) + 4096, 1);
+    __builtin_prefetch(reinterpret_cast<const char*>(from) + kPrefetchBytes, 0);
+    __builtin_prefetch(reinterpret_cast<const char*>(to) + kPrefetchBytes, 1);
   }
 }
 

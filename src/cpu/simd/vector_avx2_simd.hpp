@@ -15,7 +15,9 @@ struct Vector {
   static constexpr std::size_t kLanes = 8;
   static constexpr bool kPermutes = true;
   static constexpr bool kFused = true;
-  static constexpr int kRegisterVectors = 2;
+  static constexpr int kRegisterVectors = 16;
+  static constexpr int kRegisterVectorsOfHalves = 8;
+  static constexpr int rows_in_registers(int vectors) { return vectors <= 4 ? 4 : 2; }
   using Floats = __m256;
   using Rows4 = __m256;
   using Mask = __m256;

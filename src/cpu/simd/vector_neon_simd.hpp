@@ -16,7 +16,9 @@ struct Vector {
   static constexpr std::size_t kLanes = 4;
   static constexpr bool kPermutes = false;
   static constexpr bool kFused = true;
-  static constexpr int kRegisterVectors = 4;
+  static constexpr int kRegisterVectors = 8;
+  static constexpr int kRegisterVectorsOfHalves = 8;
+  static constexpr int rows_in_registers(int vectors) { return vectors <= 5 ? 4 : vectors <= 12 ? 2 : 1; }
   using Floats = float32x4_t;
   using Rows4 = float32x4_t;
   using Mask = uint32x4_t;

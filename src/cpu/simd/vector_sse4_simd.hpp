@@ -17,6 +17,8 @@ struct Vector {
   static constexpr bool kPermutes = false;
   static constexpr bool kFused = false;
   static constexpr int kRegisterVectors = 2;
+  static constexpr int kRegisterVectorsOfHalves = 2;
+  static constexpr int rows_in_registers(int vectors) { return vectors <= 2 ? 4 : 1; }
   using Floats = __m128;
   using Rows4 = __m128;
   using Mask = __m128;
