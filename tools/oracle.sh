@@ -8,6 +8,12 @@ folder=$1
 lock=tests/oracle/package-lock.json
 
 command -v npm >/dev/null && command -v node >/dev/null && [[ -f $lock ]] || exit 0
+while read -r _ _ package version hash; do
+  if ! grep -qF "\"$package\": \"$version\"" "$lock" || ! grep -qF "\"$hash\"" "$lock"; then
+    echo "tools/dependencies.txt and $lock differ about $package." >&2
+    exit 1
+  fi
+done < <(grep '^oracle npm ' tools/dependencies.txt)
 mkdir -p "$folder"
 if ! cmp -s "$lock" "$folder/installed.json"; then
   rm -f "$folder/installed.json"
