@@ -28,24 +28,18 @@ struct RowScales {
   }
 };
 
-/// kRows rows of a block whose terms are summed in a row of registers each and reduced together. kExact: by
-/// the true maximum, which rows in place need because a wrong guess could not be repeated; otherwise by a
-/// guess. Returns false, leaving the output undefined, if a row needs another way.
-template <class V, class E, class T, bool kExact, bool kPrefetch, int kRows>
+/// kRows rows of a block by guessed maxima, whose terms are summed in a register each and reduced together.
+/// Returns false, with data intact, if a row needs its true maximum.
+template <class V, class E, class T, bool kPrefetch, int kRows>
 KERNELPACK_INLINE bool block_rows(const Span<T> (&rows)[kRows]) {
   using Floats = typename V::Floats;
-  const std::size_t columns = rows[0].columns;
+  const std::size_t last = rows[0].columns - V::kLanes;
   Floats top[kRows];
   unrolled<kRows>([&](auto r) KERNELPACK_INLINE_LAMBDA {
-    if constexpr (kExact) {
-      top[r] = greatest<V>(rows[r]);
-    } else {
-      const std::size_t last = columns - V::kLanes;
-      const auto v = [&](std::size_t at) KERNELPACK_INLINE_LAMBDA {
-        return V::add(V::load(rows[r].x + at), V::load(rows[r].bias + at));
-      };
-      top[r] = V::max(V::max(v(0), v(last / 2)), v(last));
-    }
+    const auto v = [&](std::size_t at) KERNELPACK_INLINE_LAMBDA {
+      return V::add(V::load(rows[r].x + at), V::load(rows[r].bias + at));
+    };
+    top[r] = V::max(V::max(v(0), v(last / 2)), v(last));
   });
   const auto tops =
       V::template reduce4<Maximum, V::kLanes>(top[0], top[1 % kRows], top[2 % kRows], top[3 % kRows]);
@@ -61,18 +55,20 @@ KERNELPACK_INLINE bool block_rows(const Span<T> (&rows)[kRows]) {
   });
   const auto sums =
       V::template reduce4<Sum, V::kLanes>(sum[0], sum[1 % kRows], sum[2 % kRows], sum[3 % kRows]);
-  // By the true maximum a sum is out of range only if it is NaN, and then the row becomes NaN below.
-  if (!kExact && !V::all_within(sums, static_cast<float>(kSmallestSum), static_cast<float>(kLargestSum)))
-    return false;
+  if (!V::all_within(sums, static_cast<float>(kSmallestSum), static_cast<float>(kLargestSum))) return false;
 
   const auto scales = RowScales<V, T>::of(sums);
   unrolled<kRows>([&](auto r) KERNELPACK_INLINE_LAMBDA { write_terms<V>(rows[r], tail[r], scales.row(r)); });
   return true;
 }
 
-template <class V, class E, class T, bool kExact, bool kPrefetch>
+template <class V, class E, class T, bool kPrefetch>
 void block_range(const SoftmaxRows& rows, std::size_t first, std::size_t last) {
-  float terms[sizeof(T) == sizeof(float) ? 1 : 4 * kBlockColumns<V>];
+  // Terms are kept in the output, but apart from it where it cannot hold them or still holds data. Their rows
+  // are whole lines, and one more, so that they do not compete for the same places of the cache.
+  const bool apart = sizeof(T) != sizeof(float) || rows.data == rows.output;
+  const std::size_t stride = (rows.columns + 31) / 16 * 16;
+  alignas(64) float terms[4 * (kBlockColumns<V> + 16)];
   BiasRows<T> bias(rows, first);
   std::size_t row = first;
   while (row < last) {
@@ -80,13 +76,13 @@ void block_range(const SoftmaxRows& rows, std::size_t first, std::size_t last) {
     Span<T> span[4];
     for (std::size_t r = 0; r < count; ++r, bias.advance(1)) {
       span[r] = span_of<T>(rows, row + r, bias.get());
-      if constexpr (sizeof(T) != sizeof(float)) span[r].terms = terms + r * kBlockColumns<V>;
+      if (apart) span[r].terms = terms + r * stride;
     }
     row += count;
-    if (count == 4 && block_rows<V, E, T, kExact, kPrefetch, 4>(span)) continue;
+    if (count == 4 && block_rows<V, E, T, kPrefetch, 4>(span)) continue;
     for (std::size_t r = 0; r < count; ++r) {
       const Span<T> one[1] = {span[r]};
-      if (!block_rows<V, E, T, kExact, false, 1>(one)) exact_row<V, E, T>(span[r]);
+      if (!block_rows<V, E, T, false, 1>(one)) exact_row<V, E, T>(span[r]);
     }
   }
 }
@@ -94,9 +90,8 @@ void block_range(const SoftmaxRows& rows, std::size_t first, std::size_t last) {
 /// Four rows at a time by guessed maxima, V::kLanes <= columns <= kBlockColumns<V>.
 template <class V, class E, class T>
 void block(const SoftmaxRows& rows, std::size_t first, std::size_t last) {
-  if (rows.data == rows.output) return block_range<V, E, T, true, false>(rows, first, last);
-  if (rows.prefetch) return block_range<V, E, T, false, true>(rows, first, last);
-  block_range<V, E, T, false, false>(rows, first, last);
+  if (rows.prefetch) return block_range<V, E, T, true>(rows, first, last);
+  block_range<V, E, T, false>(rows, first, last);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ struct Vector {
   static constexpr bool kFused = true;  ///< multiply_add rounds once
   /// The most vectors of a row that are kept in registers, by element type, and of how many rows at once.
   static constexpr int kRegisterVectors = 16;
-  static constexpr int kRegisterVectorsOfHalves = 8;
+  static constexpr int kRegisterVectorsOfHalves = 7;
   static constexpr int rows_in_registers(int vectors) { return vectors <= 5 ? 4 : vectors <= 12 ? 2 : 1; }
   using Floats = __m512;
   using Rows4 = __m512;
