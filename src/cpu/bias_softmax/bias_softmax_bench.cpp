@@ -1,6 +1,7 @@
 // Speed of BiasSoftmax. Without options: Google Benchmark over row lengths, places of the data, targets and
 // threads.
 //   --floor   ns per element in L2 with one thread, for each target, against the floors of the AVX-512 target
+//   --memory  tensors of 192 MiB, by windows of 1 MiB that take turns with plain copies of the same bytes
 //   --scan    what a row of each length from 9 to 600 costs against the next multiple of 16
 #include <benchmark/benchmark.h>
 
@@ -119,6 +120,68 @@ int print_floors() {
   return failed == 0 ? 0 : 1;
 }
 
+double quantile(std::vector<double> values, double part) {
+  std::sort(values.begin(), values.end());
+  return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1))];
+}
+
+/// Copies in steps that are too short for a copy routine that goes around the caches.
+void copy_plainly(std::byte* to, const std::byte* from, std::size_t bytes) {
+  constexpr std::size_t kStep = 1024;
+  for (std::size_t at = 0; at < bytes; at += kStep)
+    std::memcpy(to + at, from + at, std::min(kStep, bytes - at));
+}
+
+/// One window after the other, each computed or copied in turn, so that other load of the machine hits both
+/// alike; times are those that 30 of 100 windows do not exceed.
+void print_memory(DType dtype, std::int64_t columns, int threads) {
+  Case test(dtype, columns, std::int64_t{192} << 20);
+  const Executor executor({.threads = threads});
+  const BiasSoftmaxPlan plan = plan_bias_softmax(test.shape, threads, executor.target());
+  const auto row_bytes = static_cast<std::int64_t>(element_size(dtype)) * columns;
+  BiasSoftmaxShape window = test.shape;
+  window.rows = window.repeat = std::max<std::int64_t>(1, (std::int64_t{1} << 20) / row_bytes / 16 * 16);
+  const std::int64_t windows = test.shape.rows / window.rows;
+  const auto bytes = static_cast<std::size_t>(window.rows * row_bytes);
+  std::vector<double> copied, computed;
+  for (std::int64_t turn = 0; turn < std::max<std::int64_t>(4 * windows, 200); ++turn) {
+    const std::size_t at = static_cast<std::size_t>(turn % windows) * bytes;
+    const bool copy = (turn + turn / windows) % 2 == 0;
+    const auto start = Clock::now();
+    if (copy) {
+      executor.parallel(threads, [&](int task) {
+        const std::size_t share = bytes / static_cast<std::size_t>(threads);
+        const std::size_t from = at + share * static_cast<std::size_t>(task);
+        copy_plainly(test.output.data() + from, test.data.data() + from, share);
+      });
+    } else {
+      run_bias_softmax(window, plan, {test.data.data() + at, test.bias.data(), test.output.data() + at},
+                       executor);
+    }
+    const std::chrono::duration<double, std::nano> taken = Clock::now() - start;
+    (copy ? copied : computed).push_back(taken.count());
+  }
+  const double copy_time = quantile(copied, 0.3);
+  const double time = quantile(computed, 0.3);
+  const double moved = 2.0 * static_cast<double>(bytes);
+  std::printf("%-8s D %-8lld %d thread%s %-9s %6.1f GB/s, copy %6.1f: %.2f of copy\n",
+              std::string(to_string(dtype)).c_str(), static_cast<long long>(columns), threads,
+              threads == 1 ? " " : "s", std::string(to_string(plan.method)).c_str(), moved / time,
+              moved / copy_time, copy_time / time);
+  std::fflush(stdout);
+}
+
+int print_memory_table() {
+  for (const DType dtype : {DType::float32, DType::float16}) {
+    for (const int threads : {1, 2}) {
+      for (const std::int64_t columns : {8, 64, 77, 128, 256, 384, 512, 1024, 4096, 8192, 65536, 1048576}) {
+        print_memory(dtype, columns, threads);
+      }
+    }
+  }
+  return 0;
+}
+
 int print_scan() {
   const Executor executor({.threads = 1});
   const auto row_cost = [&](DType dtype, std::int64_t columns) {
@@ -192,6 +255,7 @@ void register_benchmarks() {
 
 int main(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], "--floor") == 0) return kernelpack::cpu::print_floors();
+  if (argc == 2 && std::strcmp(argv[1], "--memory") == 0) return kernelpack::cpu::print_memory_table();
   if (argc == 2 && std::strcmp(argv[1], "--scan") == 0) return kernelpack::cpu::print_scan();
   kernelpack::cpu::register_benchmarks();
   benchmark::Initialize(&argc, argv);
