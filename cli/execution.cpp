@@ -47,9 +47,30 @@ const TensorView& input_named(const Inputs& inputs, std::string_view name) {
               fmt::format("input {}", name));
 }
 
+/// Whether the request puts both tensors into one buffer. Throws contract if they do not fit into it alike.
+bool one_memory(const BoundTensor& input, const BoundTensor& output, std::span<const TensorBuffer> buffers) {
+  if (input.name == output.name) return output.inout;
+  const auto label_of = [&](const BoundTensor& tensor) -> const std::string* {
+    for (const TensorBuffer& buffer : buffers)
+      if (buffer.tensor == tensor.name) return &buffer.buffer;
+    return nullptr;
+  };
+  const std::string* a = label_of(input);
+  const std::string* b = label_of(output);
+  if (a == nullptr || b == nullptr || *a != *b) return false;
+  if (input.dtype != output.dtype || input.shape != output.shape) {
+    throw Error(ErrorKind::contract,
+                fmt::format("The input {} ({}) and the output {} ({}) of one buffer differ", input.name,
+                            to_string(TensorSpec{input.dtype, input.shape}), output.name,
+                            to_string(TensorSpec{output.dtype, output.shape})));
+  }
+  return true;
+}
+
 }  // namespace
 
-Execution execute(const Kernel& kernel, const Device& device, Call call, const Inputs& inputs, int repeat) {
+Execution execute(const Kernel& kernel, const Device& device, Call call, const Inputs& inputs,
+                  std::span<const TensorBuffer> buffers, int repeat) {
   Execution execution;
   execution.call = std::move(call);
   std::vector<MutableTensorView> destinations;
@@ -62,14 +83,14 @@ Execution execute(const Kernel& kernel, const Device& device, Call call, const I
   }
   Progress progress(repeat);
   for (int round = 0; round < repeat; ++round) {
-    // A tensor that is read and written starts each round with the values of the file.
+    // Memory that is read and written starts each round with the values of the file.
     for (std::size_t i = 0; i < execution.outputs.size(); ++i) {
-      if (!execution.call.outputs[i].inout) continue;
       for (std::size_t j = 0; j < execution.inputs.size(); ++j) {
-        if (execution.call.inputs[j].name != execution.call.outputs[i].name) continue;
-        const TensorView& source = input_named(inputs, execution.call.inputs[j].name);
+        const BoundTensor& input = execution.call.inputs[j];
+        if (!one_memory(input, execution.call.outputs[i], buffers)) continue;
+        const TensorView& source = input_named(inputs, input.name);
         if (source.byte_size() > 0) std::memcpy(destinations[i].data(), source.data(), source.byte_size());
-        execution.inputs[j] = destinations[i];
+        execution.inputs[j] = TensorView(input.dtype, input.shape, destinations[i].bytes());
       }
     }
     const auto start = std::chrono::steady_clock::now();

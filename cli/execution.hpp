@@ -1,8 +1,10 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "kernelpack/kernel.hpp"
+#include "kernelpack/plan.hpp"
 
 namespace kernelpack::cli {
 
@@ -15,7 +17,9 @@ struct Execution {
 };
 
 /// Runs `call` as often as `repeat` says. Shows progress on a terminal (stderr) where it takes longer than a
-/// second. The input tensors must outlive the result. Throws Error.
-Execution execute(const Kernel& kernel, const Device& device, Call call, const Inputs& inputs, int repeat);
+/// second. An output that `buffers` puts into the buffer of an input is written in place, on a copy of the
+/// input. The input tensors must outlive the result. Throws Error.
+Execution execute(const Kernel& kernel, const Device& device, Call call, const Inputs& inputs,
+                  std::span<const TensorBuffer> buffers, int repeat);
 
 }  // namespace kernelpack::cli

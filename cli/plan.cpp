@@ -88,7 +88,6 @@ Json refusal_json(const Error& error) {
                          {"kind", std::string(to_string(reason.kind))},
                          {"text", reason.text}});
   Json json{{"error", kind_text(error.kind())}, {"message", error.message()}};
-  if (!error.where().empty()) json["where"] = error.where();
   json["reasons"] = std::move(reasons);
   return json;
 }

@@ -12,6 +12,7 @@
 #include "execution.hpp"
 #include "json.hpp"
 #include "kernelpack/kernel.hpp"
+#include "request.hpp"
 #include "run_report.hpp"
 #include "tensor_file.hpp"
 #include "verb.hpp"
@@ -20,11 +21,7 @@ namespace kernelpack::cli {
 namespace {
 
 struct RunFlags {
-  std::string package;
-  bool unverified = false;
-  std::vector<std::string> inputs;
-  std::vector<std::string> attributes;
-  std::vector<std::string> arguments;
+  RequestFlags request;
   std::vector<std::string> outputs;
   std::vector<std::string> checks;
   std::string device = "cpu";
@@ -37,21 +34,20 @@ struct RunFlags {
 };
 
 /// The flags, understood but not yet held against a package.
-struct Request {
-  std::vector<std::pair<std::string, TensorFile>> inputs;
-  NamedValues attributes;
-  NamedValues arguments;
+struct RunRequest {
+  StatedRequest stated;
   std::vector<TensorTarget> targets;
   std::vector<std::pair<std::string, TensorFile>> checks;  ///< an empty name: the only output
 };
 
-Request understand(const RunFlags& flags) {
-  Request request;
-  for (const Assignment& input : parse_assignments("--input", flags.inputs)) {
-    request.inputs.emplace_back(input.name, parse_tensor_file("--input", input.value));
+RunRequest understand(const RunFlags& flags) {
+  RunRequest request{understand(flags.request), {}, {}};
+  for (const auto& [name, source] : request.stated.inputs) {
+    if (!std::holds_alternative<TensorFile>(source)) {
+      throw UsageError(
+          fmt::format("The option --input gives {} a dtype and a shape, but running takes a file", name));
+    }
   }
-  request.attributes = parse_attributes("--attr", flags.attributes);
-  request.arguments = parse_attributes("--arg", flags.arguments);
   for (const Assignment& output : parse_assignments("--output", flags.outputs)) {
     request.targets.push_back({output.name, parse_tensor_file("--output", output.value)});
   }
@@ -77,7 +73,7 @@ Request understand(const RunFlags& flags) {
 
 /// Gives the checks without a name that of the only output, and refuses outputs that the package does not
 /// have.
-void resolve_outputs(const PackageSummary& package, Request& request) {
+void resolve_outputs(const PackageSummary& package, RunRequest& request) {
   const auto require_output = [&](const std::string& name) {
     std::vector<std::string> names;
     for (const PackageSummary::Port& port : package.outputs) names.push_back(port.name);
@@ -105,13 +101,15 @@ void resolve_outputs(const PackageSummary& package, Request& request) {
   }
 }
 
-std::vector<WantedOutput> optional_outputs(const PackageSummary& package, const Request& request) {
-  std::vector<WantedOutput> wanted;
+/// Those that --want names, and those that are written or checked.
+std::vector<WantedOutput> optional_outputs(const PackageSummary& package, const RunRequest& request) {
+  std::vector<WantedOutput> wanted = request.stated.options.wanted;
   for (const PackageSummary::Port& port : package.outputs) {
     const auto named = [&](const auto& list, auto name_of) {
       return std::any_of(list.begin(), list.end(),
                          [&](const auto& each) { return name_of(each) == port.name; });
     };
+    if (named(wanted, [](const WantedOutput& each) { return each.name; })) continue;
     if (port.optional && (named(request.targets, [](const TensorTarget& each) { return each.name; }) ||
                           named(request.checks, [](const auto& each) { return each.first; }))) {
       wanted.push_back({port.name, std::nullopt});
@@ -141,26 +139,27 @@ Device open_device(const RunFlags& flags, const std::vector<NamedSpec>& inputs) 
 }
 
 ExitCode run(const RunFlags& flags) {
-  Request request = understand(flags);
-  const Kernel kernel = failing_with(
-      ExitCode::input, [&] { return Kernel::get(flags.package, {.verify = !flags.unverified}); });
+  RunRequest request = understand(flags);
+  const Kernel kernel = failing_with(ExitCode::input, [&] {
+    return Kernel::get(flags.request.package, {.verify = !flags.request.unverified});
+  });
   const PackageSummary package = kernel.package().describe();
   resolve_outputs(package, request);
   TensorReader reader;
   Inputs inputs;
   std::vector<NamedSpec> specs;
-  for (const auto& [name, file] : request.inputs) {
-    inputs.push_back({name, reader.read(file)});
+  for (const auto& [name, source] : request.stated.inputs) {
+    inputs.push_back({name, reader.read(std::get<TensorFile>(source))});
     specs.push_back({name, inputs.back().tensor.spec()});
   }
   std::vector<TensorView> expected;
   for (const auto& [name, file] : request.checks) expected.push_back(reader.read(file));
 
-  Call call = kernel.bind(specs, {.attributes = request.attributes,
-                                  .arguments = request.arguments,
-                                  .wanted = optional_outputs(package, request)});
+  request.stated.options.wanted = optional_outputs(package, request);
+  Call call = kernel.bind(specs, request.stated.options);
   const Device device = failing_with(ExitCode::environment, [&] { return open_device(flags, specs); });
-  const Execution execution = execute(kernel, device, std::move(call), inputs, flags.repeat);
+  const Execution execution =
+      execute(kernel, device, std::move(call), inputs, request.stated.buffers, flags.repeat);
   const auto output_named = [&](const std::string& name) -> const Tensor& {
     for (std::size_t i = 0; i < execution.outputs.size(); ++i) {
       if (execution.call.outputs[i].name == name) return execution.outputs[i];
@@ -213,13 +212,7 @@ Verb add_run(CLI::App& program) {
                         const char* about) {
     command->add_option(name, into, about)->allow_extra_args(false)->type_name(type);
   };
-  command->add_option("PACKAGE", flags->package, "A package folder, or the op id of a shipped package.")
-      ->required();
-  many("--input", flags->inputs, "NAME=FILE",
-       "The tensor of input NAME: FILE.npy, or FILE.safetensors:TENSOR. Once for each input.");
-  many("--attr", flags->attributes, "NAME=VALUE",
-       "An attribute. VALUE is JSON if it parses as JSON (3, true, [0,1], \"text\"), else a string.");
-  many("--arg", flags->arguments, "NAME=VALUE", "A scalar argument of the contract, written as for --attr.");
+  add_request_options(*command, flags->request);
   many("--output", flags->outputs, "NAME=FILE",
        "Where output NAME goes: FILE.npy, or FILE.safetensors:TENSOR (outputs of one file are collected). "
        "Without "
@@ -269,8 +262,6 @@ Verb add_run(CLI::App& program) {
   command->add_option("--repeat", flags->repeat, "Run N times (1) and print the fastest and the median time.")
       ->type_name("N")
       ->check(CLI::Range(1, 10000000).description(""));
-  command->add_flag("--no-verify", flags->unverified,
-                    "Load a package whose digests are absent or do not match.");
   command->add_flag("--json", flags->json, "Print JSON.");
   command->footer(
       "EXAMPLES\n"

@@ -2,6 +2,7 @@
 usage: plan_cli_test.py PROGRAM SHARED
 """
 
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -30,29 +31,35 @@ class Answers(unittest.TestCase):
             self.assertNotEqual(os.environ.get("CI"), "true", f"{hub} is absent, which CI does not allow")
             self.skipTest(f"there is no {hub}")
         answers = json.loads((hub / "answers.json").read_text())
-        compared = 0
         with tempfile.TemporaryDirectory() as folder:
-            request_file = pathlib.Path(folder) / "request.json"
-            for row in answers["rows"]:
+            def run(numbered):
+                number, row = numbered
                 op, spec = row["package"].split("@")
-                package = hub / (f"{op}-{spec}" if spec.startswith("1") else op)
+                request_file = pathlib.Path(folder) / f"{number}.json"
                 request_file.write_text(json.dumps(answers["requests"][op][row["request"]]))
-                result = kernelpack("plan", package, "--request", request_file, "--facts",
-                                    hub / "devices" / f"{row['device']}.json", "--json", "--allow-missing-templates")
-                label = f"{row['package']} {row['request']} {row['device']}: {result.stderr}"
-                printed = json.loads(result.stdout)
-                if "error" in row:
-                    self.assertEqual(result.returncode, 1, label)
-                    self.assertEqual(printed["error"], row["error"], label)
-                    self.assertTrue(printed["reasons"], label)
-                    self.assertEqual(result.stderr.count("\n"), 1, label)
-                else:
-                    self.assertEqual(result.returncode, 0, label)
-                    for planned in printed["passes"]:
-                        self.assertIsNone(planned.pop("wgsl"), label)
-                    expected = {key: row[key] for key in row if key not in ("package", "request", "device")}
-                    self.assertEqual(printed, expected, label)
-                compared += 1
+                return row, kernelpack("plan", hub / (f"{op}-{spec}" if spec.startswith("1") else op),
+                                       "--request", request_file, "--facts", hub / "devices" / f"{row['device']}.json",
+                                       "--json", "--allow-missing-templates")
+
+            with concurrent.futures.ThreadPoolExecutor(4) as pool:
+                results = list(pool.map(run, enumerate(answers["rows"])))
+        compared = 0
+        for row, result in results:
+            label = f"{row['package']} {row['request']} {row['device']}: {result.stderr}"
+            printed = json.loads(result.stdout)
+            if "error" in row:
+                self.assertEqual(result.returncode, 1, label)
+                self.assertEqual(list(printed), ["error", "message", "reasons"], label)
+                self.assertEqual(printed["error"], row["error"], label)
+                self.assertTrue(printed["reasons"], label)
+                self.assertEqual(result.stderr.count("\n"), 1, label)
+            else:
+                self.assertEqual(result.returncode, 0, label)
+                for planned in printed["passes"]:
+                    self.assertIsNone(planned.pop("wgsl"), label)
+                expected = {key: row[key] for key in row if key not in ("package", "request", "device")}
+                self.assertEqual(printed, expected, label)
+            compared += 1
         print(f"{compared} plans printed as their answers")
         self.assertGreaterEqual(compared, LEAST_PLANS)
 
