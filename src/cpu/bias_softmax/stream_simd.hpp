@@ -183,6 +183,7 @@ template <class V, class T>
 KERNELPACK_INLINE Span<T> piece_of(Span<T> span, std::size_t piece) {
   const std::size_t at = piece * kPiece;
   const std::size_t left = span.columns - at;
+  // Terms that are not kept have no place.
   float* const terms = span.terms == nullptr ? nullptr : span.terms + at;
   return {span.x + at, span.bias + at, span.y + at, terms, left < kPiece + V::kLanes ? left : kPiece};
 }
