@@ -4,38 +4,6 @@
 
 namespace kernelpack {
 
-std::string_view to_string(ErrorKind kind) noexcept {
-  switch (kind) {
-    case ErrorKind::package:
-      return "package";
-    case ErrorKind::integrity:
-      return "integrity";
-    case ErrorKind::trust:
-      return "trust";
-    case ErrorKind::expression:
-      return "expression";
-    case ErrorKind::template_:
-      return "template";
-    case ErrorKind::contract:
-      return "contract";
-    case ErrorKind::no_variant:
-      return "no_variant";
-    case ErrorKind::limit:
-      return "limit";
-    case ErrorKind::device:
-      return "device";
-    case ErrorKind::shader:
-      return "shader";
-    case ErrorKind::io:
-      return "io";
-    case ErrorKind::unsupported:
-      return "unsupported";
-    case ErrorKind::internal:
-      return "internal";
-  }
-  return "internal";
-}
-
 Error::Error(ErrorKind kind, std::string message, std::string where)
     : kind_(kind), message_(std::move(message)), where_(std::move(where)) {
   compose_line();
