@@ -3,6 +3,7 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/shape.hpp"
@@ -12,9 +13,10 @@
 namespace kernelpack::cpu {
 namespace {
 
+/// `where` names the input or attribute at fault: "input bias".
 template <class... Values>
-[[noreturn]] void refuse(fmt::format_string<Values...> text, Values&&... values) {
-  throw Error(ErrorKind::contract, fmt::format(text, std::forward<Values>(values)...));
+[[noreturn]] void refuse(std::string where, fmt::format_string<Values...> text, Values&&... values) {
+  throw Error(ErrorKind::contract, fmt::format(text, std::forward<Values>(values)...), std::move(where));
 }
 
 std::string spec_of(const BoundTensor& tensor) {
@@ -25,21 +27,22 @@ const BoundTensor& input(const Call& call, std::string_view name) {
   for (const BoundTensor& tensor : call.inputs) {
     if (tensor.name == name) return tensor;
   }
-  refuse("The input {} is missing", name);
+  refuse(fmt::format("input {}", name), "The input {} is missing", name);
 }
 
 /// The attribute as an integer; `missing` if it is absent and may be.
 double integer_attribute(const Call& call, std::string_view name, std::optional<double> missing) {
+  const std::string where = fmt::format("attribute {}", name);
   for (const NamedValue& attribute : call.attributes) {
     if (attribute.name != name) continue;
     const double* number = attribute.value.number();
-    if (number == nullptr) refuse("The attribute {} is not a number", name);
+    if (number == nullptr) refuse(where, "The attribute {} is not a number", name);
     if (*number != std::floor(*number) || std::isinf(*number)) {
-      refuse("The attribute {} ({}) is not an integer", name, *number);
+      refuse(where, "The attribute {} ({}) is not an integer", name, *number);
     }
     return *number;
   }
-  if (!missing) refuse("The attribute {} is missing", name);
+  if (!missing) refuse(where, "The attribute {} is missing", name);
   return *missing;
 }
 
@@ -47,8 +50,8 @@ std::size_t axis_of(const Call& call, const Shape& shape) {
   const auto rank = static_cast<double>(shape.size());
   const double axis = integer_attribute(call, "axis", 1.0);
   if (axis < -rank || axis >= rank) {
-    refuse("The attribute axis ({}) is outside [{}, {}], the axes of input data of rank {}", axis, -rank,
-           rank - 1, rank);
+    refuse("attribute axis", "The attribute axis ({}) is outside [{}, {}], the axes of input data of rank {}",
+           axis, -rank, rank - 1, rank);
   }
   return static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
 }
@@ -56,7 +59,8 @@ std::size_t axis_of(const Call& call, const Shape& shape) {
 std::int64_t product(const BoundTensor& tensor, std::size_t first, std::size_t last) {
   const auto count = checked_product(tensor.shape, first, last);
   if (!count)
-    refuse("The number of elements of input {} ({}) is not between 0 and 2^53 - 1", tensor.name,
+    refuse(fmt::format("input {}", tensor.name),
+           "The number of elements of input {} ({}) is not between 0 and 2^53 - 1", tensor.name,
            spec_of(tensor));
   return *count;
 }
@@ -87,13 +91,15 @@ BiasSoftmaxShape bias_softmax_shape(const Call& call) {
   const BoundTensor& data = input(call, "data");
   const BoundTensor& bias = input(call, "bias");
   if (data.dtype != DType::float32 && data.dtype != DType::float16) {
-    refuse("The dtype of input data ({}) is neither float32 nor float16", to_string(data.dtype));
-  }
-  if (bias.dtype != data.dtype) {
-    refuse("The dtype of input bias ({}) differs from that of input data ({})", to_string(bias.dtype),
+    refuse("input data", "The dtype of input data ({}) is neither float32 nor float16",
            to_string(data.dtype));
   }
-  if (data.shape.empty()) refuse("The rank of input data (0) leaves no axis; at least 1 is needed");
+  if (bias.dtype != data.dtype) {
+    refuse("input bias", "The dtype of input bias ({}) differs from that of input data ({})",
+           to_string(bias.dtype), to_string(data.dtype));
+  }
+  if (data.shape.empty())
+    refuse("input data", "The rank of input data (0) leaves no axis; at least 1 is needed");
 
   const std::size_t axis = axis_of(call, data.shape);
   const bool inner = integer_attribute(call, "is_inner_broadcast", std::nullopt) != 0;
@@ -101,7 +107,8 @@ BiasSoftmaxShape bias_softmax_shape(const Call& call) {
   const std::int64_t bias_elements = product(bias, 0, bias.shape.size());
 
   if ((elements == 0) != (bias_elements == 0)) {
-    refuse("The input {} ({}) is empty, but the input {} ({}) is not", elements == 0 ? "data" : "bias",
+    refuse(elements == 0 ? "input data" : "input bias",
+           "The input {} ({}) is empty, but the input {} ({}) is not", elements == 0 ? "data" : "bias",
            spec_of(elements == 0 ? data : bias), elements == 0 ? "bias" : "data",
            spec_of(elements == 0 ? bias : data));
   }
@@ -113,17 +120,17 @@ BiasSoftmaxShape bias_softmax_shape(const Call& call) {
   shape.rows = elements / shape.columns;
   if (bias_elements % shape.columns != 0) {
     refuse(
+        "input bias",
         "The number of elements of input bias ({}, {} elements) is not a multiple of the row length of input "
-        "data "
-        "({} elements from axis {} of {})",
+        "data ({} elements from axis {} of {})",
         spec_of(bias), bias_elements, shape.columns, axis, spec_of(data));
   }
   shape.bias_rows = bias_elements / shape.columns;
   if (shape.rows % shape.bias_rows != 0) {
-    refuse(
-        "The number of rows of input bias ({} in {}, of {} elements) does not divide that of input data "
-        "({} in {}); {} would do",
-        shape.bias_rows, spec_of(bias), shape.columns, shape.rows, spec_of(data), divisors(shape.rows));
+    refuse("input bias",
+           "The number of rows of input bias ({} in {}, of {} elements) does not divide that of input data "
+           "({} in {}); {} would do",
+           shape.bias_rows, spec_of(bias), shape.columns, shape.rows, spec_of(data), divisors(shape.rows));
   }
   shape.repeat = inner ? shape.rows / shape.bias_rows : 1;
   return shape;

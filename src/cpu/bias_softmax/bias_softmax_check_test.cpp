@@ -132,6 +132,24 @@ TEST(BiasSoftmaxCheck, CountsBeyondTwoToThe31AreExact) {
             "and 2^53 - 1");
 }
 
+TEST(BiasSoftmaxCheck, SaysWhere) {
+  const auto where = [](const Call& call) -> std::string {
+    try {
+      check_bias_softmax(call);
+    } catch (const Error& error) {
+      return error.where();
+    }
+    return "accepted";
+  };
+  EXPECT_EQ(where(call_of({2, 4}, {4}, attributes(2, 0))), "attribute axis");
+  EXPECT_EQ(where(call_of({2, 4}, {4}, attributes(1, 0.5))), "attribute is_inner_broadcast");
+  EXPECT_EQ(where(call_of({2, 4}, {3}, attributes(1, 0))), "input bias");
+  EXPECT_EQ(where(call_of({2, 4}, {3, 4}, attributes(1, 0))), "input bias");
+  EXPECT_EQ(where(call_of({2, 4}, {0, 4}, attributes(1, 0))), "input bias");
+  EXPECT_EQ(where(call_of({0, 4}, {4}, attributes(1, 0))), "input data");
+  EXPECT_EQ(where(call_of({}, {}, attributes(0, 0))), "input data");
+}
+
 TEST(BiasSoftmaxCheck, OnlyDataMayBeTheOutput) {
   const Call call = call_of({2, 4}, {4}, attributes(1, 0));
   EXPECT_TRUE(bias_softmax_in_place(call, 0, 0));
