@@ -25,6 +25,9 @@ namespace {
 
 /// The most text that the passes of one plan may hold together, in units of the budget of one template.
 constexpr std::size_t kRenderedTemplates = 16;
+/// Scopes of passes that are kept from rendering to dispatch; those of a longer list are made twice, as there
+/// can be too many to hold.
+constexpr std::size_t kKeptScopes = 64;
 
 bool all_outputs_empty(const Call& call) {
   return !call.outputs.empty() &&
@@ -113,8 +116,8 @@ class Planner {
   /// Scope, declarations and text of a pass.
   void start_pass(const ExpandedPass& expanded) {
     const package::Pass& source = *expanded.pass;
-    scopes_.push_back(std::make_unique<PassScope>(scope_, expanded));
-    const PassScope& scope = *scopes_.back();
+    auto made = std::make_unique<PassScope>(scope_, expanded);
+    const PassScope& scope = *made;
     PlannedPass pass;
     pass.id = expanded.id;
     pass.name = source.name;
@@ -138,6 +141,7 @@ class Planner {
                                 rendered_bytes_, most));
     }
     plan_.passes.push_back(std::move(pass));
+    if (scopes_.size() < kKeptScopes) scopes_.push_back(std::move(made));
   }
 
   void plan_scratch(const package::Intermediate& intermediate, Placement& placement) {
@@ -155,7 +159,9 @@ class Planner {
   void finish_pass(std::size_t index, const Placement& placement) {
     PlannedPass& pass = plan_.passes[index];
     const package::Pass& source = *expanded_[index].pass;
-    const expr::Scope& scope = scopes_[index]->complete();
+    std::unique_ptr<PassScope> again;
+    if (index >= scopes_.size()) again = std::make_unique<PassScope>(scope_, expanded_[index]);
+    const expr::Scope& scope = (again ? again : scopes_[index])->complete();
     for (std::size_t place = 0; place < source.bindings.size(); ++place) {
       const package::Binding& binding = source.bindings[place];
       if (binding.resource != PlannedBinding::Resource::uniform) continue;

@@ -45,6 +45,15 @@ TEST(Planner, Point22NestedRepeatGroups) {
   EXPECT_EQ(refuse_copy(groups("65535", "3")).kind(), ErrorKind::limit);
 }
 
+TEST(Planner, ManyPassesOfOneGroup) {
+  const Plan plan = plan_copy(R"("variants": [{"id": "v", "passes": [
+      {"id": "g", "repeat": {"index": "i", "count": 1000}, "passes": [
+        {"id": "p", "shader": "a.wgsl.jinja", "bindings": ["x", "y"], "derive": {"n": "repeat.i + 1"},
+         "dispatch": {"x": "n"}}]}]}])");
+  ASSERT_EQ(plan.passes.size(), 1000u);
+  for (std::uint32_t i = 0; i < 1000; ++i) EXPECT_EQ(plan.passes[i].workgroups, (Groups{i + 1, 1, 1}));
+}
+
 // format.md 15, point 23
 TEST(Planner, Point23ResolvesBindings) {
   const Plan plan = plan_copy(R"("bindings": {"x": {"arg": "x", "name": "handle"}},
