@@ -54,7 +54,7 @@ constexpr std::array kChoices{
     Choice{BiasSoftmaxMethod::packed, 8, 8, 2 * kMegabyte},
     Choice{BiasSoftmaxMethod::registers, 256, 256, 2 * kMegabyte},
     Choice{BiasSoftmaxMethod::block, 1024, 192, 2 * kMegabyte},
-    Choice{BiasSoftmaxMethod::stream, kAny, kAny, 16 * kMegabyte},
+    Choice{BiasSoftmaxMethod::stream, kAny, kAny, kMegabyte / 2},
 };
 /// Bytes of data and output from which they are taken to come from memory.
 constexpr std::int64_t kCachedBytes = 16 * kMegabyte;
@@ -76,6 +76,7 @@ class PiecesRun {
         plan_(plan),
         rows_(rows),
         executor_(executor),
+        terms_(terms_of(shape, plan, rows)),
         pieces_(pieces(rows.columns, kernels_of(target).lanes)),
         sums_(few_sums_) {
     if (pieces_ <= few_sums_.size()) return;
@@ -95,11 +96,16 @@ class PiecesRun {
       if (!std::isfinite(top)) return kernels_.shared.special(rows_, row, top);
       sum = sum_row(row, top);
     }
-    for_each_piece(
-        [&](std::size_t piece) { kernels_.shared.write(rows_, row, piece, top, sum, plan_.around_caches); });
+    for_each_piece([&](std::size_t piece) { kernels_.shared.write(rows_, row, piece, top, sum, terms_); });
   }
 
  private:
+  /// Terms are kept if the output has room for them and is not needed as data any more.
+  static Terms terms_of(const BiasSoftmaxShape& shape, const BiasSoftmaxPlan& plan, const SoftmaxRows& rows) {
+    if (plan.around_caches) return Terms::twice_around_caches;
+    return shape.dtype == DType::float32 && rows.data != rows.output ? Terms::kept : Terms::twice;
+  }
+
   static std::size_t pieces(std::size_t columns, std::size_t lanes) {
     return columns < kPiece + lanes ? 1 : (columns - lanes) / kPiece + 1;
   }
@@ -116,7 +122,9 @@ class PiecesRun {
   }
 
   double sum_row(std::size_t row, float top) {
-    for_each_piece([&](std::size_t piece) { sums_[piece] = kernels_.shared.sum(rows_, row, piece, top); });
+    const bool keep = terms_ == Terms::kept;
+    for_each_piece(
+        [&](std::size_t piece) { sums_[piece] = kernels_.shared.sum(rows_, row, piece, top, keep); });
     double sum = 0.0;
     for (const double part : sums_.first(pieces_)) sum += part;
     return sum;
@@ -135,6 +143,7 @@ class PiecesRun {
   const BiasSoftmaxPlan& plan_;
   const SoftmaxRows& rows_;
   const Executor* executor_;
+  Terms terms_;
   std::size_t pieces_;
   std::array<double, 64> few_sums_;
   std::span<double> sums_;  ///< of at least `pieces_` elements
@@ -173,12 +182,14 @@ BiasSoftmaxPlan plan_bias_softmax(const BiasSoftmaxShape& shape, int threads, Ta
       std::min<std::int64_t>(elements / kFewestTaskElements, std::int64_t{threads} * kTasksPerThread);
   if (threads > 1 && elements >= kFewestParallelElements) plan.tasks = static_cast<int>(tasks);
 
-  const bool few_rows = threads > 1 && shape.rows < threads && shape.columns >= kFewestSharedColumns;
+  // Computing terms twice is no gain for two threads unless memory is what they wait for.
+  const bool worth_sharing = shape.dtype == DType::float32 || threads > 2 || from_memory;
+  const bool few_rows =
+      threads > 1 && shape.rows < threads && shape.columns >= kFewestSharedColumns && worth_sharing;
   const bool too_long = shape.dtype == DType::float16 && shape.columns > kMostKeptHalves;
   if (few_rows || too_long) {
     plan.method = BiasSoftmaxMethod::pieces;
     plan.around_caches = bytes > 2 * kCachedBytes;
-    plan.prefetch = from_memory;
     return plan;
   }
   for (const Choice& choice : kChoices) {

@@ -44,7 +44,7 @@ std::string_view to_string(BiasSoftmaxMethod method) noexcept;
 struct BiasSoftmaxPlan {
   BiasSoftmaxMethod method = BiasSoftmaxMethod::stream;
   bool prefetch = false;       ///< the tensors come from memory rather than from a cache
-  bool around_caches = false;  ///< `pieces` writes past the caches
+  bool around_caches = false;  ///< `pieces` computes terms twice and writes past the caches
   int tasks = 1;               ///< that the executor's threads share
   bool operator==(const BiasSoftmaxPlan&) const = default;
 };

@@ -20,6 +20,10 @@ struct SoftmaxRows {
 /// Computes rows [first, last).
 using RowsKernel = void (*)(const SoftmaxRows& rows, std::size_t first, std::size_t last);
 
+/// Where `write` takes the terms of a row from: it computes them again, and may write past the caches, or
+/// they were kept.
+enum class Terms { twice, twice_around_caches, kept };
+
 /// The parts of `stream` for one row that several threads share. A row is cut into pieces of kPiece elements,
 /// the last of which may be longer by less than a vector; their sums, added in order, do not depend on who
 /// made them.
@@ -30,11 +34,11 @@ struct SharedRowKernels {
   /// The greatest v of a piece; NaN is disregarded as it comes.
   float (*greatest)(const SoftmaxRows& rows, std::size_t row, std::size_t piece);
   /// The sum of e^(v - base) over a piece, base being the one that `top`, the maximum of the row or a guess,
-  /// gives.
-  double (*sum)(const SoftmaxRows& rows, std::size_t row, std::size_t piece, float top);
+  /// gives. With `keep` the terms stay in the output, which is not data then; not for float16.
+  double (*sum)(const SoftmaxRows& rows, std::size_t row, std::size_t piece, float top, bool keep);
   /// Writes a piece of the output; the sum of the whole row is `sum`.
   void (*write)(const SoftmaxRows& rows, std::size_t row, std::size_t piece, float top, double sum,
-                bool around_caches);
+                Terms terms);
   /// Writes a row whose maximum is infinite or NaN.
   void (*special)(const SoftmaxRows& rows, std::size_t row, float top);
 };

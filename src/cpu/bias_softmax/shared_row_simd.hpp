@@ -5,8 +5,8 @@
 namespace kernelpack::cpu {
 namespace {
 
-/// The parts of `stream` for a row that several threads share. Nothing is stored before the sum is known:
-/// terms are computed twice, with the same results as when they are kept.
+/// The parts of `stream` for a row that several threads share. Terms that are computed twice are the same as
+/// those that are kept.
 template <class V, class E, class T>
 struct SharedRow {
   static Span<T> span(const SoftmaxRows& rows, std::size_t row) {
@@ -22,26 +22,25 @@ struct SharedRow {
     return V::maximum(kernelpack::cpu::greatest<V>(piece_of<V>(span(rows, row), piece)));
   }
 
-  static double sum(const SoftmaxRows& rows, std::size_t row, std::size_t piece, float top) {
+  static double sum(const SoftmaxRows& rows, std::size_t row, std::size_t piece, float top, bool keep) {
     const Span<T> part = piece_of<V>(span(rows, row), piece);
-    LongSum<V> total;
-    if (within(top)) {
-      sum_terms<V, E, T, false, false, true>(part, E::below(V::set(top)), V::set(0.0f), total);
-    } else {
-      sum_terms<V, E, T, true, false, true>(part, E::at_zero(), V::set(top), total);
+    if constexpr (kKeeps) {
+      if (keep) return sum_part<true>(part, top);
     }
-    return V::total(total.total);
+    return sum_part<false>(part, top);
   }
 
   static void write(const SoftmaxRows& rows, std::size_t row, std::size_t piece, float top, double sum,
-                    bool around_caches) {
+                    Terms terms) {
     const Span<T> part = piece_of<V>(span(rows, row), piece);
-    const bool aligned = reinterpret_cast<std::uintptr_t>(part.y) % (V::kLanes * sizeof(T)) == 0;
-    if (within(top)) {
-      if (around_caches && aligned) return write_part<false, true>(part, E::below(V::set(top)), top, sum);
-      return write_part<false, false>(part, E::below(V::set(top)), top, sum);
+    if constexpr (kKeeps) {
+      if (terms == Terms::kept) return write_kept(part, top, sum);
     }
-    write_part<true, false>(part, E::at_zero(), top, sum);
+    const bool aligned = reinterpret_cast<std::uintptr_t>(part.y) % (V::kLanes * sizeof(T)) == 0;
+    const bool around = terms == Terms::twice_around_caches && aligned;
+    if (!within(top)) return write_part<true, false>(part, E::at_zero(), top, sum);
+    if (around) return write_part<false, true>(part, E::below(V::set(top)), top, sum);
+    write_part<false, false>(part, E::below(V::set(top)), top, sum);
   }
 
   static void special(const SoftmaxRows& rows, std::size_t row, float top) {
@@ -49,6 +48,30 @@ struct SharedRow {
   }
 
  private:
+  /// The output has room for terms.
+  static constexpr bool kKeeps = sizeof(T) == sizeof(float);
+
+  template <bool kStore>
+  static double sum_part(const Span<T>& part, float top) {
+    LongSum<V> total;
+    if (within(top)) {
+      sum_terms<V, E, T, false, kStore, false>(part, E::below(V::set(top)), V::set(0.0f), total);
+    } else {
+      sum_terms<V, E, T, true, kStore, false>(part, E::at_zero(), V::set(top), total);
+    }
+    return V::total(total.total);
+  }
+
+  static void write_kept(const Span<T>& part, float top, double sum) {
+    Tail<V> tail;
+    tail.fresh = part.columns % V::kLanes;
+    const std::size_t at = part.columns - V::kLanes;
+    const auto shift = V::set(top);
+    tail.terms = within(top) ? term<V, E, T, false>(part.x + at, part.bias + at, E::below(shift), shift)
+                             : term<V, E, T, true>(part.x + at, part.bias + at, E::at_zero(), shift);
+    write_terms<V>(part, tail, Scale<V, T>::of(sum));
+  }
+
   template <bool kShifted, bool kAround>
   static void write_part(const Span<T>& part, const E& exponential, float top, double sum) {
     const auto scale = Scale<V, T>::of(sum);
@@ -68,7 +91,6 @@ struct SharedRow {
     };
     std::size_t i = 0;
     for (; i + 4 * V::kLanes <= whole; i += 4 * V::kLanes) {
-      prefetch<true>(part.x + i, part.x + i);
       unrolled<4>([&](auto k) KERNELPACK_INLINE_LAMBDA { write(i + k * V::kLanes); });
     }
     for (; i < whole; i += V::kLanes) write(i);
