@@ -32,17 +32,18 @@ const BoundTensor& input(const Call& call, std::string_view name) {
 
 /// The attribute as an integer; `missing` if it is absent and may be.
 double integer_attribute(const Call& call, std::string_view name, std::optional<double> missing) {
-  const std::string where = fmt::format("attribute {}", name);
+  // Made only for a refusal: this runs with every call and must not allocate.
+  const auto where = [&] { return fmt::format("attribute {}", name); };
   for (const NamedValue& attribute : call.attributes) {
     if (attribute.name != name) continue;
     const double* number = attribute.value.number();
-    if (number == nullptr) refuse(where, "The attribute {} is not a number", name);
+    if (number == nullptr) refuse(where(), "The attribute {} is not a number", name);
     if (*number != std::floor(*number) || std::isinf(*number)) {
-      refuse(where, "The attribute {} ({}) is not an integer", name, *number);
+      refuse(where(), "The attribute {} ({}) is not an integer", name, *number);
     }
     return *number;
   }
-  if (!missing) refuse(where, "The attribute {} is missing", name);
+  if (!missing) refuse(where(), "The attribute {} is missing", name);
   return *missing;
 }
 
