@@ -9,6 +9,10 @@
 
 namespace kernelpack {
 
+struct AdoptedDevice;
+class Device;
+Device adopt_device(const AdoptedDevice& adopted);
+
 namespace cpu {
 class Executor;
 }
@@ -58,8 +62,10 @@ class Device {
   const cpu::Executor& executor() const noexcept { return *executor_; }
   /// Of a GPU device.
   webgpu::Engine& engine() const noexcept { return *engine_; }
+  const std::shared_ptr<webgpu::Engine>& shared_engine() const noexcept { return engine_; }
 
  private:
+  friend Device adopt_device(const AdoptedDevice& adopted);
   Device(std::shared_ptr<const cpu::Executor> executor, std::string description)
       : executor_(std::move(executor)), description_(std::move(description)) {}
   Device(std::shared_ptr<webgpu::Engine> engine, std::string description)

@@ -52,6 +52,27 @@ std::shared_ptr<const Program> Engine::program(const Plan& plan) {
   return made;
 }
 
+std::shared_ptr<const Program> Engine::program(const std::shared_ptr<const Plan>& plan) {
+  {
+    const std::lock_guard lock(programs_mutex_);
+    // A plan that lives at the address of a dead one has another owner, which the expired pointer shows.
+    const auto found = by_address_.find(plan.get());
+    if (found != by_address_.end() && !found->second.plan.expired()) return found->second.program;
+  }
+  auto made = program(*plan);
+  const std::lock_guard lock(programs_mutex_);
+  if (by_address_.size() >= kPrograms) {
+    std::erase_if(by_address_, [](const auto& known) { return known.second.plan.expired(); });
+    if (by_address_.size() >= kPrograms) by_address_.clear();
+  }
+  by_address_.insert_or_assign(plan.get(), KnownAddress{plan, made});
+  return made;
+}
+
+std::shared_ptr<const Program> Engine::compile_once(const Plan& plan) {
+  return compile(*device_, pipelines_, uniforms_, plan);
+}
+
 const DeviceFacts& facts(const Engine& engine) noexcept {
   return engine.device().facts();
 }

@@ -63,7 +63,7 @@ Recorder::~Recorder() {
 void Recorder::begin() {
   if (encoder_) return;
   device_.require_alive();
-  scope_ = std::make_unique<ErrorScope>(device_);
+  scope_.emplace(device_);
   const Functions& f = device_.functions();
   encoder_ = Handle<WGPUCommandEncoder>(f.DeviceCreateCommandEncoder(device_.get(), nullptr),
                                         f.CommandEncoderRelease);
@@ -143,15 +143,15 @@ void Recorder::finish_and_submit() {
   const Handle<WGPUCommandBuffer> commands(f.CommandEncoderFinish(encoder_.get(), nullptr),
                                            f.CommandBufferRelease);
   encoder_.reset();
-  const std::unique_ptr<ErrorScope> scope = std::move(scope_);
   std::optional<CapturedError> refused;
   // wgpu-native ends the process on a bad submission, scope or not, so its scope closes before.
-  if (!device_.library().is_dawn()) refused = scope->close();
+  if (!device_.library().is_dawn()) refused = scope_->close();
   if (!refused) {
     const WGPUCommandBuffer raw = commands.get();
     f.QueueSubmit(device_.queue(), 1, &raw);
-    refused = scope->close();
+    refused = scope_->close();
   }
+  scope_.reset();
   if (refused) {
     device_.require_alive();
     throw library_error(*refused, "The library refuses the commands of the call");

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "webgpu/bind_groups.hpp"
@@ -38,7 +39,7 @@ class Recorder {
 
   const GpuDevice& device_;
   BindGroupCache& bind_groups_;
-  std::unique_ptr<ErrorScope> scope_;
+  std::optional<ErrorScope> scope_;
   Handle<WGPUCommandEncoder> encoder_;
   Handle<WGPUComputePassEncoder> pass_;
 };

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "webgpu/engine.hpp"
+#include "webgpu/readback.hpp"
 #include "webgpu/storage.hpp"
 
 namespace kernelpack::webgpu {
@@ -12,18 +13,10 @@ namespace {
 // From here on a buffer that is mapped while it is made beats a write through the queue.
 constexpr std::uint64_t kMappedUpload = std::uint64_t{64} << 10;
 
-struct MapState : Completion {
-  WGPUMapAsyncStatus status = WGPUMapAsyncStatus_Error;
-  std::string message;
-};
-
 struct Download {
-  PooledBuffer buffer;
+  Readback readback;
   std::size_t tensor = 0;
-  std::uint64_t bytes = 0;
   MutableTensorView destination;
-  std::shared_ptr<MapState> map;
-  WGPUFuture future{};
 };
 
 void require_host(const BoundTensor& bound, const TensorView& tensor, std::string_view what) {
@@ -66,22 +59,6 @@ PooledBuffer upload(Engine& engine, const ProgramTensor& tensor, const TensorVie
   return buffer;
 }
 
-void map(const GpuDevice& device, Download& download) {
-  download.map = std::make_shared<MapState>();
-  WGPUBufferMapCallbackInfo callback{};
-  callback.mode = device.callback_mode();
-  // A run may be dropped before the callback comes, so both sides own the state.
-  callback.userdata1 = new std::shared_ptr<MapState>(download.map);
-  callback.callback = [](WGPUMapAsyncStatus status, WGPUStringView message, void* user, void*) noexcept {
-    const std::unique_ptr<std::shared_ptr<MapState>> owned(static_cast<std::shared_ptr<MapState>*>(user));
-    (*owned)->status = status;
-    (*owned)->message = text_of(message);
-    (*owned)->done.store(true, std::memory_order_release);
-  };
-  download.future =
-      device.functions().BufferMapAsync(download.buffer.get(), WGPUMapMode_Read, 0, download.bytes, callback);
-}
-
 }  // namespace
 
 struct PendingRun::State {
@@ -91,11 +68,6 @@ struct PendingRun::State {
   std::vector<Download> downloads;
   bool finished = false;
 
-  ~State() {
-    // A readback buffer whose map is under way or done cannot be lent out again.
-    for (Download& download : downloads)
-      if (download.buffer.get() != nullptr) download.buffer.discard();
-  }
   bool wait(const Deadline& deadline);
   void finish();
 };
@@ -140,11 +112,7 @@ std::unique_ptr<PendingRun::State> begin(std::shared_ptr<Engine> engine, const P
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     const ProgramTensor& tensor = program.tensors[i];
     if (hosts[i].output == nullptr || tensor.bytes == 0) continue;
-    Download download;
-    download.bytes = tensor.range_bytes;
-    download.buffer = engine->buffers().acquire(BufferUse::readback, download.bytes, tensor.bound.name);
-    download.tensor = i;
-    download.destination = *hosts[i].output;
+    Download download{Readback(*engine, tensor.range_bytes, tensor.bound.name), i, *hosts[i].output};
     state->downloads.push_back(std::move(download));
   }
   if (const auto refused = upload_scope.close())
@@ -154,9 +122,9 @@ std::unique_ptr<PendingRun::State> begin(std::shared_ptr<Engine> engine, const P
   for (const BoundRange& range : dirty) recorder.clear(range);
   recorder.record(program, tensors, scratch);
   for (const Download& download : state->downloads)
-    recorder.copy(tensors[download.tensor], download.buffer.range(download.bytes));
+    recorder.copy(tensors[download.tensor], download.readback.range());
   recorder.submit();
-  for (Download& download : state->downloads) map(device, download);
+  for (Download& download : state->downloads) download.readback.map(device);
   state->engine = std::move(engine);
   return state;
 }
@@ -164,34 +132,17 @@ std::unique_ptr<PendingRun::State> begin(std::shared_ptr<Engine> engine, const P
 }  // namespace
 
 bool PendingRun::State::wait(const Deadline& deadline) {
-  const GpuDevice& device = engine->device();
-  std::unique_lock<std::mutex> lock;
-  if (device.waits_need_lock()) lock = device.lock();
+  if (finished) return true;
   for (const Download& download : downloads)
-    if (!device.wait(download.future, *download.map, deadline)) return false;
+    if (!download.readback.wait(engine->device(), deadline)) return false;
   return true;
 }
 
 void PendingRun::State::finish() {
   if (std::exchange(finished, true)) return;
-  wait({});
-  const Functions& f = engine->device().functions();
-  for (Download& download : downloads) {
-    const BoundTensor& bound = program->tensors[download.tensor].bound;
-    if (download.map->status != WGPUMapAsyncStatus_Success) {
-      engine->device().require_alive();
-      throw Error(ErrorKind::device, fmt::format("The output {} cannot be read back: {}", bound.name,
-                                                 one_line(download.map->message)));
-    }
-    const void* mapped = f.BufferGetConstMappedRange(download.buffer.get(), 0, download.bytes);
-    if (mapped == nullptr)
-      throw Error(ErrorKind::device,
-                  fmt::format("The output {} cannot be read back: it is not mapped", bound.name));
-    from_storage(bound, {static_cast<const std::byte*>(mapped), download.bytes},
-                 download.destination.bytes());
-    f.BufferUnmap(download.buffer.get());
-    const PooledBuffer returned = std::move(download.buffer);
-  }
+  for (Download& download : downloads)
+    download.readback.finish(engine->device(), program->tensors[download.tensor].bound,
+                             download.destination.bytes());
 }
 
 PendingRun::PendingRun(std::unique_ptr<State> state) : state_(std::move(state)) {}

@@ -6,9 +6,17 @@
 #include <span>
 #include <string>
 
+#include "kernelpack/device_tensor.hpp"
 #include "kernelpack/gpu.hpp"
 #include "kernelpack/plan.hpp"
 #include "kernelpack/tensor.hpp"
+
+struct WGPUBufferImpl;
+struct WGPUDeviceImpl;
+
+namespace kernelpack {
+struct AdoptedDevice;
+}
 
 // What other rooms see of this one; built without WebGPU, unavailable.cpp gives the same functions.
 namespace kernelpack::webgpu {
@@ -19,6 +27,14 @@ class Engine;
 /// Opens the device that the options describe. Where no library is named and the default one lacks a required
 /// feature, the others are tried. Throws device, saying in one sentence what is missing and how to get it.
 std::shared_ptr<Engine> open(const GpuOptions& options);
+
+/// The caller's device, of which nothing is ever destroyed.
+std::shared_ptr<Engine> adopt(const AdoptedDevice& adopted);
+WGPUDeviceImpl* raw_device(const Engine& engine) noexcept;
+/// A tensor in the caller's buffer. Throws contract for a wrong usage, offset or size.
+DeviceTensor wrap(std::shared_ptr<Engine> engine, WGPUBufferImpl* buffer, std::uint64_t byte_offset,
+                  const BoundTensor& bound);
+WGPUBufferImpl* raw_buffer(const DeviceMemory& memory) noexcept;
 
 const DeviceFacts& facts(const Engine& engine) noexcept;
 /// "NVIDIA H200 (vulkan, Dawn)", with ", software" where it is.
@@ -34,6 +50,37 @@ struct HostTensor {
 /// be the plan's. An output without destination is computed and dropped. Throws contract, limit, shader or
 /// device.
 void run(Engine& engine, const Plan& plan, std::span<const HostTensor> tensors);
+
+/// The storage of a tensor outside any call. Throws contract for a storage that the dtype does not have.
+BoundTensor stored_as(const TensorSpec& spec, const StorageOptions& options);
+/// A new tensor of zeros.
+DeviceTensor allocate(std::shared_ptr<Engine> engine, const BoundTensor& bound);
+void write(const DeviceTensor& tensor, const TensorView& values);
+void read(const DeviceTensor& tensor, const MutableTensorView& destination);
+
+/// Plans with their tensors, collected for one submission. For one thread at a time.
+class Submission {
+ public:
+  explicit Submission(std::shared_ptr<Engine> engine);
+  Submission(const Submission&) = delete;
+  Submission& operator=(const Submission&) = delete;
+  ~Submission();
+
+  /// Compiles the plan unless that was done and adds it. `tensors` is parallel to `plan->tensors`. Throws
+  /// contract if a tensor is of another device, dtype, storage or shape, and as `run`.
+  void add(const std::shared_ptr<const Plan>& plan, std::span<const DeviceTensor> tensors);
+  std::size_t size() const noexcept;
+  /// Submits and forgets the calls, also if it throws.
+  void submit();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+/// Waits until everything submitted is done; false if the timeout passes first.
+bool wait_until_idle(const Engine& engine, std::optional<std::chrono::nanoseconds> timeout);
+/// Compiles what the plan needs.
+void prewarm(Engine& engine, const Plan& plan);
 
 /// A run that is under way. Destroying it before the end drops the results.
 class PendingRun {

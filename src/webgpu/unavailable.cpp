@@ -17,7 +17,9 @@ namespace {
 }  // namespace
 
 class Engine {};
+class DeviceMemory {};
 struct PendingRun::State {};
+struct Submission::State {};
 
 std::shared_ptr<Engine> open(const GpuOptions&) {
   refuse();
@@ -30,6 +32,51 @@ std::string description(const Engine&) {
   return "no device";
 }
 void run(Engine&, const Plan&, std::span<const HostTensor>) {
+  refuse();
+}
+
+std::shared_ptr<Engine> adopt(const AdoptedDevice&) {
+  refuse();
+}
+WGPUDeviceImpl* raw_device(const Engine&) noexcept {
+  return nullptr;
+}
+DeviceTensor wrap(std::shared_ptr<Engine>, WGPUBufferImpl*, std::uint64_t, const BoundTensor&) {
+  refuse();
+}
+WGPUBufferImpl* raw_buffer(const DeviceMemory&) noexcept {
+  return nullptr;
+}
+BoundTensor stored_as(const TensorSpec&, const StorageOptions&) {
+  refuse();
+}
+DeviceTensor allocate(std::shared_ptr<Engine>, const BoundTensor&) {
+  refuse();
+}
+void write(const DeviceTensor&, const TensorView&) {
+  refuse();
+}
+void read(const DeviceTensor&, const MutableTensorView&) {
+  refuse();
+}
+bool wait_until_idle(const Engine&, std::optional<std::chrono::nanoseconds>) {
+  refuse();
+}
+void prewarm(Engine&, const Plan&) {
+  refuse();
+}
+
+Submission::Submission(std::shared_ptr<Engine>) {
+  refuse();
+}
+Submission::~Submission() = default;
+void Submission::add(const std::shared_ptr<const Plan>&, std::span<const DeviceTensor>) {
+  refuse();
+}
+std::size_t Submission::size() const noexcept {
+  return 0;
+}
+void Submission::submit() {
   refuse();
 }
 

@@ -1,0 +1,113 @@
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "webgpu/device_memory.hpp"
+#include "webgpu/storage.hpp"
+
+namespace kernelpack::webgpu {
+
+struct Submission::State {
+  struct Item {
+    std::shared_ptr<const Program> program;
+    std::size_t first_tensor = 0;
+  };
+  std::shared_ptr<Engine> engine;
+  std::vector<Item> items;
+  // Flat lists whose capacity serves the next submissions.
+  std::vector<BoundRange> ranges;
+  std::vector<std::shared_ptr<DeviceMemory>> memories;
+  std::vector<BoundRange> scratch_ranges;
+  std::vector<PooledBuffer> scratch;
+
+  void clear() noexcept {
+    items.clear();
+    ranges.clear();
+    memories.clear();
+    scratch_ranges.clear();
+    scratch.clear();
+  }
+};
+
+Submission::Submission(std::shared_ptr<Engine> engine) : state_(std::make_unique<State>()) {
+  state_->engine = std::move(engine);
+}
+Submission::~Submission() = default;
+
+void Submission::add(const std::shared_ptr<const Plan>& plan, std::span<const DeviceTensor> tensors) {
+  State& state = *state_;
+  auto program = state.engine->program(plan);
+  if (tensors.size() != program->tensors.size())
+    throw Error(ErrorKind::contract, fmt::format("The number of tensors ({}) differs from the plan's ({})",
+                                                 tensors.size(), program->tensors.size()));
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const DeviceTensor& tensor = tensors[i];
+    const BoundTensor& bound = program->tensors[i].bound;
+    if (tensor.memory() == nullptr)
+      throw Error(ErrorKind::contract,
+                  fmt::format("The tensor {} is empty: it lies in no buffer", bound.name));
+    if (&tensor.memory()->engine() != state.engine.get())
+      throw Error(ErrorKind::contract,
+                  fmt::format("The tensor {} lies on another device than that of the call ({})", bound.name,
+                              description(*state.engine)));
+    if (tensor.dtype() != bound.dtype || tensor.storage() != bound.storage || tensor.shape() != bound.shape ||
+        tensor.bound().packed != bound.packed)
+      throw Error(
+          ErrorKind::contract,
+          fmt::format(
+              "The tensor {} ({}, stored as {}{}) differs from what the plan was made for ({}, stored "
+              "as {}{})",
+              bound.name, to_string(tensor.spec()), to_string(tensor.storage()),
+              tensor.bound().packed ? ", packed" : "", to_string(TensorSpec{bound.dtype, bound.shape}),
+              to_string(bound.storage), bound.packed ? ", packed" : ""));
+  }
+  state.items.push_back({std::move(program), state.ranges.size()});
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const DeviceMemory& memory = *tensors[i].memory();
+    state.ranges.push_back({memory.id(), memory.get(), tensors[i].byte_offset(),
+                            state.items.back().program->tensors[i].range_bytes});
+    state.memories.push_back(tensors[i].memory());
+  }
+}
+
+std::size_t Submission::size() const noexcept {
+  return state_->items.size();
+}
+
+void Submission::submit() {
+  State& state = *state_;
+  struct Clear {
+    State& state;
+    ~Clear() { state.clear(); }
+  } const clear_at_the_end{state};
+  if (state.items.empty()) return;
+  const GpuDevice& device = state.engine->device();
+  const auto lock = device.lock();
+  device.require_alive();
+  Recorder recorder(device, state.engine->bind_groups());
+  for (const State::Item& item : state.items) {
+    // Kept until the end: a buffer that went back to the pool could be destroyed before the submission.
+    const std::size_t first = state.scratch_ranges.size();
+    for (const ProgramScratch& scratch : item.program->scratch) {
+      state.scratch.push_back(state.engine->buffers().acquire(BufferUse::storage, scratch.bytes, scratch.id));
+      state.scratch_ranges.push_back(state.scratch.back().range(scratch.bytes));
+    }
+    recorder.record(
+        *item.program,
+        std::span<const BoundRange>(state.ranges).subspan(item.first_tensor, item.program->tensors.size()),
+        std::span<const BoundRange>(state.scratch_ranges).subspan(first));
+  }
+  recorder.submit();
+}
+
+bool wait_until_idle(const Engine& engine, std::optional<std::chrono::nanoseconds> timeout) {
+  std::unique_lock<std::mutex> lock;
+  if (engine.device().waits_need_lock()) lock = engine.device().lock();
+  return wait_for_queue(engine.device(), after(timeout));
+}
+
+void prewarm(Engine& engine, const Plan& plan) {
+  engine.program(plan);
+}
+
+}  // namespace kernelpack::webgpu
