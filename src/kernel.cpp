@@ -16,6 +16,7 @@
 #include "plan/cache.hpp"
 #include "plan/explain.hpp"
 #include "plan/planner.hpp"
+#include "trusted_files.hpp"
 #include "webgpu/runtime.hpp"
 
 namespace kernelpack {
@@ -39,16 +40,6 @@ Package load_shipped(std::string_view op_id, const GetOptions& options) {
               std::string(op_id));
 }
 
-// A package whose files nothing vouches for runs only where the caller said so (format.md 14 (a)).
-void require_trusted_files(const package::Model& model) {
-  if (model.metadata || model.verification_waived) return;
-  throw Error(ErrorKind::integrity,
-              fmt::format("The package of {} has no metadata.json, so its files cannot be verified; it runs "
-                          "only with verification off",
-                          model.op_id),
-              model.folder.string());
-}
-
 const cpu::KernelEntry& require_kernel(const std::string& op) {
   if (const cpu::KernelEntry* kernel = cpu::find_kernel(op)) return *kernel;
   throw Error(ErrorKind::unsupported, fmt::format("This build has no CPU kernel for {}", op), op);
@@ -62,14 +53,16 @@ const Named* find(const std::vector<Named>& entries, std::string_view name) {
 }
 
 // The memory of each tensor of a plan: inputs and outputs of the call, which meet in an inout tensor.
-std::vector<webgpu::HostTensor> host_tensors(const Plan& plan, const Call& call, std::span<const TensorView> inputs,
+std::vector<webgpu::HostTensor> host_tensors(const Plan& plan, const Call& call,
+                                             std::span<const TensorView> inputs,
                                              std::span<const MutableTensorView> outputs) {
   std::vector<webgpu::HostTensor> tensors;
   for (const BoundTensor& bound : plan.tensors) {
     const BoundTensor* input = find(call.inputs, bound.name);
     const BoundTensor* output = find(call.outputs, bound.name);
-    tensors.push_back({input != nullptr ? &inputs[static_cast<std::size_t>(input - call.inputs.data())] : nullptr,
-                       output != nullptr ? &outputs[static_cast<std::size_t>(output - call.outputs.data())] : nullptr});
+    tensors.push_back(
+        {input != nullptr ? &inputs[static_cast<std::size_t>(input - call.inputs.data())] : nullptr,
+         output != nullptr ? &outputs[static_cast<std::size_t>(output - call.outputs.data())] : nullptr});
   }
   return tensors;
 }
@@ -92,7 +85,8 @@ Call Kernel::bind(std::span<const NamedSpec> inputs, const BindOptions& options)
   return contract::bind(package_.model(), inputs, options);
 }
 
-std::shared_ptr<const Plan> Kernel::plan(const Call& call, const DeviceFacts& facts, const PlanOptions& options) const {
+std::shared_ptr<const Plan> Kernel::plan(const Call& call, const DeviceFacts& facts,
+                                         const PlanOptions& options) const {
   return plans_->get(call, facts, options,
                      [&] { return plan::make_plan(package_.model(), call, facts, options); });
 }

@@ -186,7 +186,7 @@ const Value& Evaluator::step(const Node& node, const Value& left, Frame* frame, 
     case Op::filter:
       return keep(apply_filter(node, left, frame), storage);
     case Op::member:
-      return member(node, left, storage);
+      return member(ast_.names[node.b], left, storage);
     case Op::index:
       return index(node, left, frame, storage);
     case Op::slice:
@@ -229,8 +229,7 @@ Value Evaluator::dict_of(const Node& node, Frame* frame) {
   return Value::dict(std::move(entries));
 }
 
-const Value& Evaluator::member(const Node& node, const Value& object, Value& storage) {
-  const NameView name = ast_.names[node.b];
+const Value& Evaluator::member(NameView name, const Value& object, Value& storage) {
   switch (object.kind()) {
     case Kind::dict:
       if (const Value* found = object.dict().find(name)) {
@@ -256,26 +255,7 @@ const Value& Evaluator::member(const Node& node, const Value& object, Value& sto
 const Value& Evaluator::index(const Node& node, const Value& object, Frame* frame, Value& storage) {
   Value inner;
   const Value& key = walk(node.b, frame, inner);
-  if (key.is_string()) {
-    const NameView name(key.string());
-    switch (object.kind()) {
-      case Kind::dict:
-        if (const Value* found = object.dict().find(name)) return keep(*found, storage);
-        return keep(builtin_member(object, name, meter_), storage);
-      case Kind::string:
-      case Kind::list:
-      case Kind::tuple:
-        return keep(builtin_member(object, name, meter_), storage);
-      case Kind::namespace_: {
-        const Value* found = object.name_space().entries.find(name);
-        return keep(found != nullptr ? *found : Value(), storage);
-      }
-      case Kind::object:
-        return keep(object.object().member(name).value_or(Value()), storage);
-      default:
-        return kUndefined;
-    }
-  }
+  if (key.is_string()) return member(NameView(key.string()), object, storage);
   const bool sequence = object.is_string() || object.is_list_or_tuple();
   if (!sequence || !key.is_integer()) {
     fail(fmt::format("The index of {} is {}, not {}", name_value(object), name_value(key),

@@ -104,7 +104,7 @@ class Evaluator {
   const Value& walk(NodeId root, Frame* frame, Value& storage);
   const Value& leaf(const Node& node, Frame* frame, Value& storage);
   const Value& step(const Node& node, const Value& left, Frame* frame, Value& storage);
-  const Value& member(const Node& node, const Value& object, Value& storage);
+  const Value& member(NameView name, const Value& object, Value& storage);
   const Value& index(const Node& node, const Value& object, Frame* frame, Value& storage);
   Value slice(const Node& node, const Value& object, Frame* frame);
   Value test(const Node& node, const Value& operand);

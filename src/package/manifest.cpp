@@ -87,6 +87,9 @@ std::string read_variant_id(ObjectReader& reader, std::size_t index) {
   return id;
 }
 
+namespace {
+
+/// Reports variants that share an id.
 void check_variant_ids(const std::vector<Node>& nodes, const std::vector<Variant>& variants, Source& source) {
   std::map<std::string_view, std::size_t> seen;
   for (std::size_t i = 0; i < variants.size() && !source.faults.full(); ++i) {
@@ -99,14 +102,15 @@ void check_variant_ids(const std::vector<Node>& nodes, const std::vector<Variant
   }
 }
 
-void resolve_superseded(const std::vector<Node>& nodes, const std::vector<std::string>& notes, Model& model) {
+/// Resolves `supersededBy` of each variant.
+void resolve_superseded(const std::vector<Node>& nodes, const std::vector<VariantText>& texts, Model& model) {
   std::map<std::string_view, std::size_t> places;
   for (std::size_t i = 0; i < model.variants.size(); ++i) places.emplace(model.variants[i].id, i);
   for (std::size_t index = 0; index < nodes.size(); ++index) {
     const json::Value* list = nodes[index].value().find("supersededBy");
     if (list == nullptr) continue;
     const Node node = nodes[index].child("supersededBy", *list);
-    node.source().note = notes[index];
+    node.source().note = texts[index].note;
     Variant& variant = model.variants[index];
     const auto items = items_of(node);
     if (is_empty_list(node)) node.fault("The list supersededBy is empty");
@@ -134,6 +138,23 @@ void resolve_superseded(const std::vector<Node>& nodes, const std::vector<std::s
     }
     node.source().note.clear();
   }
+}
+
+}  // namespace
+
+void append_variants(const std::vector<VariantText>& texts, Source& source, Model& model,
+                     const std::function<Variant(const Node&, std::size_t index)>& read) {
+  std::vector<Node> nodes;
+  nodes.reserve(texts.size());
+  for (const VariantText& text : texts) {
+    if (source.faults.full()) return;
+    nodes.emplace_back(source, text.value(), text.pointer);
+    source.note = text.note;
+    model.variants.push_back(read(nodes.back(), model.variants.size()));
+    source.note.clear();
+  }
+  check_variant_ids(nodes, model.variants, source);
+  resolve_superseded(nodes, texts, model);
 }
 
 void order_variants(Model& model) {

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <functional>
+#include <vector>
+
+#include "package/families.hpp"
 #include "package/model.hpp"
 #include "package/reader.hpp"
 
@@ -19,11 +23,11 @@ void read_identity(ObjectReader& reader, Model& model);
 
 /// The `id` of a variant, `variant_<index>` by default.
 std::string read_variant_id(ObjectReader& reader, std::size_t index);
-/// Reports variants that share an id.
-void check_variant_ids(const std::vector<Node>& nodes, const std::vector<Variant>& variants, Source& source);
-/// Resolves `supersededBy` of each variant to indices; each must exist, differ from the variant and rank
-/// higher.
-void resolve_superseded(const std::vector<Node>& nodes, const std::vector<std::string>& notes, Model& model);
+/// Appends to `model` what `read` makes of each text; `read` also gets the variant's index. Variants that
+/// share an id are reported, and `supersededBy` is resolved to indices: each must exist, differ from the
+/// variant and rank higher. Stops where no more faults are kept.
+void append_variants(const std::vector<VariantText>& texts, Source& source, Model& model,
+                     const std::function<Variant(const Node&, std::size_t index)>& read);
 /// Sets `trial_order`: default variants first (1.0), then priority descending, ties in manifest order.
 void order_variants(Model& model);
 

@@ -256,19 +256,9 @@ void read_variants(const std::optional<Node>& variants, const std::optional<Node
   }
   if (texts.empty()) return;
   Source& source = (variants ? *variants : *families).source();
-  std::vector<Node> nodes;
-  nodes.reserve(texts.size());
-  for (const VariantText& text : texts) {
-    if (source.faults.full()) return;
-    nodes.emplace_back(source, text.value(), text.pointer);
-    source.note = text.note;
-    model.variants.push_back(read_variant(nodes.back(), model.variants.size(), binding_sets, model));
-    source.note.clear();
-  }
-  check_variant_ids(nodes, model.variants, source);
-  std::vector<std::string> notes;
-  for (const VariantText& text : texts) notes.push_back(text.note);
-  resolve_superseded(nodes, notes, model);
+  append_variants(texts, source, model, [&](const Node& variant, std::size_t index) {
+    return read_variant(variant, index, binding_sets, model);
+  });
 }
 
 }  // namespace kernelpack::package::spec_1_0

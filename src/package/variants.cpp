@@ -68,20 +68,9 @@ Variant read_variant(const Node& node, std::size_t index, const Handles& handles
 void read_variants(const Node& node, const Handles& handles, Model& model) {
   if (is_empty_list(node)) node.fault("The list variants is empty");
   const std::vector<VariantText> texts = expand_variants(node);
-  Source& source = node.source();
-  std::vector<Node> nodes;
-  nodes.reserve(texts.size());
-  for (const VariantText& text : texts) {
-    if (source.faults.full()) return;
-    nodes.emplace_back(source, text.value(), text.pointer);
-    source.note = text.note;
-    model.variants.push_back(read_variant(nodes.back(), model.variants.size(), handles, model));
-    source.note.clear();
-  }
-  check_variant_ids(nodes, model.variants, source);
-  std::vector<std::string> notes;
-  for (const VariantText& text : texts) notes.push_back(text.note);
-  resolve_superseded(nodes, notes, model);
+  append_variants(texts, node.source(), model, [&](const Node& variant, std::size_t index) {
+    return read_variant(variant, index, handles, model);
+  });
 }
 
 }  // namespace kernelpack::package
