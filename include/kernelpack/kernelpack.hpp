@@ -1,8 +1,10 @@
 #pragma once
 
 // Everything of the C++ interface.
+#include "kernelpack/batch.hpp"
 #include "kernelpack/call.hpp"
 #include "kernelpack/device.hpp"
+#include "kernelpack/device_tensor.hpp"
 #include "kernelpack/error.hpp"
 #include "kernelpack/explanation.hpp"
 #include "kernelpack/gpu.hpp"
