@@ -71,8 +71,8 @@ class Outputs {
   Outputs() = default;
   explicit Outputs(std::vector<Entry> entries) : entries_(std::move(entries)) {}
 
-  /// Throws contract, listing the names, if there is no such output. An output that went to a destination of the
-  /// caller is not in here.
+  /// Throws contract, listing the names, if there is no such output. An output that went to a destination of
+  /// the caller is not in here.
   const Tensor& operator[](std::string_view name) const;
   Tensor& operator[](std::string_view name);
   const std::vector<Entry>& entries() const noexcept { return entries_; }
@@ -92,8 +92,8 @@ struct GetOptions {
 /// A package ready to be called. Cheap to copy, immutable, safe to use from several threads.
 class Kernel {
  public:
-  /// `source` is a folder (anything with a separator, or that names an existing folder) or the op id of a shipped
-  /// package.
+  /// `source` is a folder (anything with a separator, or that names an existing folder) or the op id of a
+  /// shipped package.
   static Kernel get(std::string_view source, const GetOptions& options = {});
   explicit Kernel(Package package);
 
@@ -103,16 +103,19 @@ class Kernel {
   Call bind(std::span<const NamedSpec> inputs, const BindOptions& options = {}) const;
   /// Binds and runs. Outputs without destination are allocated.
   Outputs run(const Inputs& inputs, const RunOptions& options = {}) const;
-  /// The hot path: tensors in the order of `call.inputs` and `call.outputs`, which they must fit. An output may be
-  /// exactly one of the inputs where the kernel allows it; any other overlap is an error of kind contract.
+  /// The hot path: tensors in the order of `call.inputs` and `call.outputs`, which they must fit. An output
+  /// may be exactly one of the inputs where the kernel allows it; any other overlap is an error of kind
+  /// contract.
   void run(const Call& call, std::span<const TensorView> inputs, std::span<const MutableTensorView> outputs,
            const Device& device) const;
 
-  /// How the call runs on a device described as data; needs no GPU. The same call on the same device gives the same
-  /// immutable plan, which all copies of this kernel share (at most the 4096 newest are kept). Throws NoVariantError,
-  /// and what planning throws: expression, template_, contract, limit, package.
-  std::shared_ptr<const Plan> plan(const Call& call, const DeviceFacts& facts, const PlanOptions& options = {}) const;
-  /// Why the call is planned as it is, or why it cannot be. Evaluates every variant anew; for people, not for hot paths.
+  /// How the call runs on a device described as data; needs no GPU. The same call on the same device gives
+  /// the same immutable plan, which all copies of this kernel share (at most the 4096 newest are kept).
+  /// Throws NoVariantError, and what planning throws: expression, template_, contract, limit, package.
+  std::shared_ptr<const Plan> plan(const Call& call, const DeviceFacts& facts,
+                                   const PlanOptions& options = {}) const;
+  /// Why the call is planned as it is, or why it cannot be. Evaluates every variant anew; for people, not for
+  /// hot paths.
   Explanation explain(const Call& call, const DeviceFacts& facts, const PlanOptions& options = {}) const;
 
  private:

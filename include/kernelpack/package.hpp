@@ -34,7 +34,8 @@ struct PackageFile {
   DigestState digest = DigestState::unchecked;
 };
 
-/// The contract and the parts of a package as plain data, for people and tools. Expressions are shown as their text.
+/// The contract and the parts of a package as plain data, for people and tools. Expressions are shown as
+/// their text.
 struct PackageSummary {
   struct Port {
     std::string name;
@@ -72,7 +73,8 @@ struct PackageSummary {
     std::string id;
     std::string description;
     double priority = 0;
-    std::vector<std::string> when;  ///< conditions of this variant; those of `PackageSummary::when` come first
+    std::vector<std::string>
+        when;  ///< conditions of this variant; those of `PackageSummary::when` come first
     std::vector<std::string> templates;
   };
 
@@ -90,8 +92,9 @@ struct PackageSummary {
   std::vector<Variant> variants;  ///< manifest order; empty for a contract-only package
 };
 
-/// A kernel package: verified, immutable, cheap to copy (copies share one model), safe to use from several threads.
-/// Every expression and template is parsed at load, so a bad package fails here and never at dispatch.
+/// A kernel package: verified, immutable, cheap to copy (copies share one model), safe to use from several
+/// threads. Every expression and template is parsed at load, so a bad package fails here and never at
+/// dispatch.
 class Package {
  public:
   /// Loads `folder/build/webgpu` or a folder that itself holds manifest.json. Throws the first fault found.
@@ -124,9 +127,10 @@ struct ShippedPackage {
   std::filesystem::path folder;
 };
 
-/// The folders that are searched by op id, in order: each entry of the environment variable KERNELPACK_PACKAGES
-/// (':' between entries), `../../packages` and `../share/kernelpack/packages` from the executable. The working
-/// directory is never searched.
+/// The folders that are searched by op id, in order: each entry of the environment variable
+/// KERNELPACK_PACKAGES
+/// (':' between entries), `../../packages` and `../share/kernelpack/packages` from the executable. The
+/// working directory is never searched.
 std::vector<std::filesystem::path> package_search_path();
 /// Every shipped package, sorted by op id; the first folder on the search path wins.
 std::vector<ShippedPackage> shipped_packages();

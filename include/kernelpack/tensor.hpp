@@ -16,7 +16,18 @@ namespace kernelpack {
 
 /// Element types of host tensors. The names (`to_string`) are those of the package format; float64 exists for
 /// reference files only and is never accepted by a package.
-enum class DType : std::uint8_t { float16, float32, float64, int8, int16, int32, int64, uint8, uint32, bool_ };
+enum class DType : std::uint8_t {
+  float16,
+  float32,
+  float64,
+  int8,
+  int16,
+  int32,
+  int64,
+  uint8,
+  uint32,
+  bool_
+};
 
 /// "float32", ..., "bool".
 std::string_view to_string(DType dtype) noexcept;
@@ -25,7 +36,8 @@ std::optional<DType> parse_dtype(std::string_view name) noexcept;
 /// Bytes of one element on the host: float16 2, bool 1, int64 8, ...
 std::size_t element_size(DType dtype) noexcept;
 
-/// An IEEE binary16 number as its bits. Conversions round to nearest even, keep subnormals and overflow to infinity.
+/// An IEEE binary16 number as its bits. Conversions round to nearest even, keep subnormals and overflow to
+/// infinity.
 struct Float16 {
   std::uint16_t bits = 0;
   Float16() = default;
@@ -51,17 +63,28 @@ std::int64_t element_count(const Shape& shape);
 template <class T>
 constexpr DType dtype_of() {
   using U = std::remove_cv_t<T>;
-  if constexpr (std::is_same_v<U, Float16>) return DType::float16;
-  else if constexpr (std::is_same_v<U, float>) return DType::float32;
-  else if constexpr (std::is_same_v<U, double>) return DType::float64;
-  else if constexpr (std::is_same_v<U, bool>) return DType::bool_;
-  else if constexpr (std::is_integral_v<U> && std::is_signed_v<U> && sizeof(U) == 1) return DType::int8;
-  else if constexpr (std::is_integral_v<U> && std::is_signed_v<U> && sizeof(U) == 2) return DType::int16;
-  else if constexpr (std::is_integral_v<U> && std::is_signed_v<U> && sizeof(U) == 4) return DType::int32;
-  else if constexpr (std::is_integral_v<U> && std::is_signed_v<U> && sizeof(U) == 8) return DType::int64;
-  else if constexpr (std::is_integral_v<U> && std::is_unsigned_v<U> && sizeof(U) == 1) return DType::uint8;
-  else if constexpr (std::is_integral_v<U> && std::is_unsigned_v<U> && sizeof(U) == 4) return DType::uint32;
-  else static_assert(!sizeof(U), "no tensor dtype for this element type");
+  if constexpr (std::is_same_v<U, Float16>)
+    return DType::float16;
+  else if constexpr (std::is_same_v<U, float>)
+    return DType::float32;
+  else if constexpr (std::is_same_v<U, double>)
+    return DType::float64;
+  else if constexpr (std::is_same_v<U, bool>)
+    return DType::bool_;
+  else if constexpr (std::is_integral_v<U> && std::is_signed_v<U> && sizeof(U) == 1)
+    return DType::int8;
+  else if constexpr (std::is_integral_v<U> && std::is_signed_v<U> && sizeof(U) == 2)
+    return DType::int16;
+  else if constexpr (std::is_integral_v<U> && std::is_signed_v<U> && sizeof(U) == 4)
+    return DType::int32;
+  else if constexpr (std::is_integral_v<U> && std::is_signed_v<U> && sizeof(U) == 8)
+    return DType::int64;
+  else if constexpr (std::is_integral_v<U> && std::is_unsigned_v<U> && sizeof(U) == 1)
+    return DType::uint8;
+  else if constexpr (std::is_integral_v<U> && std::is_unsigned_v<U> && sizeof(U) == 4)
+    return DType::uint32;
+  else
+    static_assert(!sizeof(U), "no tensor dtype for this element type");
 }
 
 /// What a tensor is without its values.
@@ -74,8 +97,8 @@ struct TensorSpec {
 /// "float32[8, 12, 42, 42]".
 std::string to_string(const TensorSpec& spec);
 
-/// Borrowed, read-only, contiguous row-major values. The memory must outlive the view; it needs only the natural
-/// alignment of one element, and may be null when there are no elements.
+/// Borrowed, read-only, contiguous row-major values. The memory must outlive the view; it needs only the
+/// natural alignment of one element, and may be null when there are no elements.
 class TensorView {
  public:
   /// No elements: float32[0]. A view that was moved from is in the same state.
@@ -103,7 +126,9 @@ class TensorView {
   std::int64_t element_count() const noexcept { return count_; }
   std::span<const std::byte> bytes() const noexcept { return {data_, byte_size()}; }
   const std::byte* data() const noexcept { return data_; }
-  std::size_t byte_size() const noexcept { return static_cast<std::size_t>(count_) * element_size(spec_.dtype); }
+  std::size_t byte_size() const noexcept {
+    return static_cast<std::size_t>(count_) * element_size(spec_.dtype);
+  }
   /// The values as `T`. Throws contract if `T` is not the element type.
   template <class T>
   std::span<const T> values() const {
@@ -148,8 +173,8 @@ class MutableTensorView : public TensorView {
   }
 };
 
-/// A tensor that owns its bytes: contiguous, row-major, aligned to 64 bytes. Copying copies the values; a tensor
-/// that was moved from is empty (float32[0]).
+/// A tensor that owns its bytes: contiguous, row-major, aligned to 64 bytes. Copying copies the values; a
+/// tensor that was moved from is empty (float32[0]).
 class Tensor {
  public:
   Tensor() = default;
@@ -199,27 +224,27 @@ class Tensor {
 };
 
 /// Reads a NumPy .npy file, format versions 1.0 to 3.0. Big-endian values and Fortran order are converted to
-/// native row-major; a bool byte other than 0 becomes 1. A pipe or device is read to its end, at most 1 GiB. Throws
-/// io if the file cannot be read and contract if it is not a well-formed .npy file of a known dtype; the error names
-/// the file and the fault.
+/// native row-major; a bool byte other than 0 becomes 1. A pipe or device is read to its end, at most 1 GiB.
+/// Throws io if the file cannot be read and contract if it is not a well-formed .npy file of a known dtype;
+/// the error names the file and the fault.
 Tensor read_npy(const std::filesystem::path& path);
 /// Writes format version 1.0 (2.0 for a header above 65535 bytes), little-endian, row-major. A regular file
-/// appears whole or not at all: written beside the target and renamed over it; any other kind of target (a pipe,
-/// a device) is written directly. Throws io.
+/// appears whole or not at all: written beside the target and renamed over it; any other kind of target (a
+/// pipe, a device) is written directly. Throws io.
 void write_npy(const std::filesystem::path& path, const TensorView& tensor);
 
-/// A .safetensors file mapped into memory: the views borrow from it and are valid while it lives. A tensor whose
-/// elements are not aligned in the file, or whose bool bytes are not all 0 or 1 (other than 0 becomes 1), is copied
-/// instead. The file must not be shortened while it is mapped. A pipe or device is read to its end, at most 1 GiB.
-/// Thread-safe.
+/// A .safetensors file mapped into memory: the views borrow from it and are valid while it lives. A tensor
+/// whose elements are not aligned in the file, or whose bool bytes are not all 0 or 1 (other than 0 becomes
+/// 1), is copied instead. The file must not be shortened while it is mapped. A pipe or device is read to its
+/// end, at most 1 GiB. Thread-safe.
 class SafetensorsFile {
  public:
   struct Entry {
     std::string name;
     TensorView tensor;
   };
-  /// Maps the file and checks its whole header (names, dtypes, shapes, offsets without gaps or overlap). Throws io
-  /// if the file cannot be read and contract, naming the file and the fault, if it is malformed.
+  /// Maps the file and checks its whole header (names, dtypes, shapes, offsets without gaps or overlap).
+  /// Throws io if the file cannot be read and contract, naming the file and the fault, if it is malformed.
   explicit SafetensorsFile(const std::filesystem::path& path);
   SafetensorsFile(SafetensorsFile&&) noexcept;
   SafetensorsFile& operator=(SafetensorsFile&&) noexcept;
@@ -240,8 +265,8 @@ struct NamedTensorView {
   std::string name;
   TensorView tensor;
 };
-/// Writes a .safetensors file, whole or not at all as `write_npy`; tensors with larger elements come first, so that
-/// all are aligned. Names must be unique. Throws io or contract.
+/// Writes a .safetensors file, whole or not at all as `write_npy`; tensors with larger elements come first,
+/// so that all are aligned. Names must be unique. Throws io or contract.
 void write_safetensors(const std::filesystem::path& path, std::span<const NamedTensorView> tensors);
 
 }  // namespace kernelpack
