@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <ctime>
 #include <iostream>
 #include <string>
 #include <thread>
@@ -145,7 +146,7 @@ TEST(Budgets, StringsHaveALength) {
 
 // Work that grows with the product of two sizes must not escape the budgets either.
 TEST(Budgets, HostileWorkStopsSoon) {
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();
   trip("fill(big, 100000) | sort | length");
   trip("fill(big, 100000) | unique | length");
   trip("('b' ~ big) in fill('b' ~ big, 100000)");
@@ -153,7 +154,7 @@ TEST(Budgets, HostileWorkStopsSoon) {
   trip("big | replace(big[:500000], 'b')");
   trip("fill(fill(fill(fill(4 / 2, 1000), 1000), 1000), 1000) == 3");
   trip("fill(fill(fill(fill([2.0], 1000), 1000), 1000), 1000)[0][0][0][0]");
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+  EXPECT_LT(std::clock() - start, 20 * CLOCKS_PER_SEC);
 }
 
 // A cold plan evaluates some 200 expressions; the bound is loose because the machine is shared.

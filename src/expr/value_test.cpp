@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cmath>
+#include <ctime>
 #include <limits>
 #include <string>
 #include <vector>
@@ -147,10 +147,10 @@ TEST(Text, OrdersByUtf16Units) {
 TEST(Text, JoiningManyHalvesTakesLinearTime) {
   std::string text;
   for (int i = 0; i < 300000; ++i) text += "\xED\xA0\xBD\xED\xB8\x80";
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();
   join_halves(text);
   EXPECT_EQ(text.size(), 1200000u);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+  EXPECT_LT(std::clock() - start, 5 * CLOCKS_PER_SEC);
 }
 
 }  // namespace

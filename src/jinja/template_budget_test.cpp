@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <ctime>
 #include <iostream>
 #include <string>
 #include <thread>
@@ -141,7 +142,7 @@ TEST(TemplateBudgets, Includes) {
 }
 
 TEST(TemplateBudgets, HostileWorkStopsSoon) {
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();
   trip(repeated("{", 1000000));
   trip(repeated("{# #}", 200000));
   trip(std::string("{{ 1 ").append(repeated(" ", 1000000)));
@@ -155,7 +156,7 @@ TEST(TemplateBudgets, HostileWorkStopsSoon) {
   trip(std::string("{% macro m(")
            .append(parameters)
            .append(") %}{% endmacro %}{% for i in range(100) %}{{ m() }}{% endfor %}"));
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
+  EXPECT_LT(std::clock() - start, 30 * CLOCKS_PER_SEC);
 }
 
 std::string wgsl_template() {
