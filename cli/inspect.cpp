@@ -7,6 +7,7 @@
 #include "kernelpack/kernel.hpp"
 #include "kernelpack/package.hpp"
 #include "layout.hpp"
+#include "package_source.hpp"
 #include "verb.hpp"
 
 namespace kernelpack::cli {
@@ -188,14 +189,12 @@ Json json_of(const Package& package) {
 }
 
 struct InspectOptions {
-  std::string package;
-  bool unverified = false;
+  PackageFlags package;
   bool json = false;
 };
 
 ExitCode inspect(const InspectOptions& options) {
-  const Kernel kernel = failing_with(
-      ExitCode::input, [&] { return Kernel::get(options.package, {.verify = !options.unverified}); });
+  const Kernel kernel = get_kernel(options.package);
   print(options.json ? document(json_of(kernel.package())) : text_of(kernel.package()));
   return ExitCode::ok;
 }
@@ -209,10 +208,7 @@ Verb add_inspect(CLI::App& program) {
       "Loads and verifies the package, then prints its inputs and outputs, attributes with defaults, type "
       "constraints, variants, and its files with the state of their digests.");
   auto options = std::make_shared<InspectOptions>();
-  command->add_option("PACKAGE", options->package, "A package folder, or the op id of a shipped package.")
-      ->required();
-  command->add_flag("--no-verify", options->unverified,
-                    "Load a package whose digests are absent or do not match.");
+  add_package_options(*command, options->package);
   command->add_flag("--json", options->json, "Print JSON.");
   command->footer("EXAMPLES\n  kernelpack inspect com.microsoft.BiasSoftmax\n");
   return {command, [options] { return inspect(*options); }};

@@ -1,10 +1,14 @@
 #include <algorithm>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "json.hpp"
+#include "kernelpack/hub.hpp"
 #include "kernelpack/package.hpp"
+#include "package_source.hpp"
 #include "verb.hpp"
 
 namespace kernelpack::cli {
@@ -35,6 +39,20 @@ ExitCode list(bool as_json) {
   return ExitCode::ok;
 }
 
+ExitCode list_published_by(const std::string& organisation, const NetworkFlags& network, bool as_json) {
+  const std::vector<std::string> ids = failing_with(
+      ExitCode::input, [&] { return list_published(organisation, get_options(network, false)); });
+  Json array = Json::array();
+  std::string text;
+  for (const std::string& id : ids) {
+    array.push_back({{"op", id.substr(id.find('/') + 1)}, {"source", id}});
+    text += id + '\n';
+  }
+  if (ids.empty()) text = fmt::format("The organisation {} publishes no package.\n", organisation);
+  print(as_json ? document(array) : text);
+  return ExitCode::ok;
+}
+
 }  // namespace
 
 Verb add_list(CLI::App& program) {
@@ -45,9 +63,24 @@ Verb add_list(CLI::App& program) {
                                              "in ../../packages and ../share/kernelpack/packages from the "
                                              "folder of this program. The working directory is "
                                              "never searched.");
-  auto as_json = std::make_shared<bool>(false);
-  options->add_flag("--json", *as_json, "Print a JSON array of objects with op and folder.");
-  return {options, [as_json] { return list(*as_json); }};
+  struct ListFlags {
+    bool json = false;
+    std::string organisation;
+    NetworkFlags network;
+  };
+  auto flags = std::make_shared<ListFlags>();
+  options
+      ->add_option("--org", flags->organisation,
+                   "Ask the Hugging Face Hub instead which packages this organisation publishes.")
+      ->type_name("ORG");
+  add_network_options(*options, flags->network);
+  options->add_flag("--json", flags->json,
+                    "Print a JSON array of objects with op and folder (with --org: op and source).");
+  return {options, [flags] {
+            return flags->organisation.empty()
+                       ? list(flags->json)
+                       : list_published_by(flags->organisation, flags->network, flags->json);
+          }};
 }
 
 }  // namespace kernelpack::cli

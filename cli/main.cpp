@@ -36,6 +36,7 @@ constexpr const char* kFooter =
     "      --input data=scores.npy --input bias=mask.npy \\\n"
     "      --attr axis=3 --attr is_inner_broadcast=1 --output output=probs.npy\n"
     "  kernelpack plot probs.npy --index 0,3 --output map.png\n"
+    "  kernelpack inspect webgpu-kernels/ai.onnx.Softmax@v1\n"
     "\n"
     "  'kernelpack COMMAND --help' tells more about a command.\n";
 
@@ -53,9 +54,10 @@ ExitCode run_program(int argc, char** argv, bool& verbose) {
   program.footer(kFooter);
   program.fallthrough();
   program.require_subcommand(1);
-  const std::vector<Verb> verbs{add_run(program),    add_plan(program),    add_explain(program),
-                                add_render(program), add_inspect(program), add_validate(program),
-                                add_list(program),   add_devices(program), add_plot(program)};
+  const std::vector<Verb> verbs{add_run(program),     add_plan(program),    add_explain(program),
+                                add_render(program),  add_inspect(program), add_validate(program),
+                                add_list(program),    add_fetch(program),   add_cache(program),
+                                add_devices(program), add_plot(program)};
   try {
     program.parse(argc, argv);
   } catch (const CLI::CallForVersion& version) {

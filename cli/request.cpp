@@ -92,8 +92,7 @@ void add_request_options(CLI::App& command, RequestFlags& flags) {
                         const char* about) {
     command.add_option(name, into, about)->allow_extra_args(false)->type_name(type);
   };
-  command.add_option("PACKAGE", flags.package, "A package folder, or the op id of a shipped package.")
-      ->required();
+  add_package_options(command, flags.package);
   many("--input", flags.inputs, "NAME=FILE|SPEC",
        "The tensor of input NAME: FILE.npy, FILE.safetensors:TENSOR, or only its dtype and shape, written "
        "float32:8x12x48 or float32[8,12,48]. Once for each input.");
@@ -107,8 +106,6 @@ void add_request_options(CLI::App& command, RequestFlags& flags) {
   many("--arg", flags.arguments, "NAME=VALUE", "A scalar argument of the contract, written as for --attr.");
   many("--tunable", flags.tunables, "NAME=VALUE", "A tunable, declared or not, written as for --attr.");
   command.add_option("--variant", flags.variant, "The only variant to consider.")->type_name("ID");
-  command.add_flag("--no-verify", flags.unverified,
-                   "Load a package whose digests are absent or do not match.");
 }
 
 StatedRequest understand(const RequestFlags& flags) {
@@ -178,10 +175,7 @@ BoundRequest bind_request(const PlanFlags& flags) {
       if (!list->empty() || !given.variant.empty())
         throw UsageError("The option --request excludes the options that say a request");
   }
-  const Kernel kernel = failing_with(ExitCode::input, [&] {
-    return Kernel::get(flags.request.package, {.verify = !flags.request.unverified,
-                                               .allow_missing_templates = flags.allow_missing_templates});
-  });
+  const Kernel kernel = get_kernel(flags.request.package, flags.allow_missing_templates);
   BoundRequest bound{
       kernel,
       {},

@@ -12,14 +12,14 @@
 #include "arguments.hpp"
 #include "kernelpack/kernel.hpp"
 #include "kernelpack/request.hpp"
+#include "package_source.hpp"
 #include "tensor_file.hpp"
 
 namespace kernelpack::cli {
 
 /// The options by which every command says a request, as given.
 struct RequestFlags {
-  std::string package;
-  bool unverified = false;
+  PackageFlags package;
   std::vector<std::string> inputs;
   std::vector<std::string> destinations;
   std::vector<std::string> wanted;

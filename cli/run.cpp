@@ -140,9 +140,7 @@ Device open_device(const RunFlags& flags, const std::vector<NamedSpec>& inputs) 
 
 ExitCode run(const RunFlags& flags) {
   RunRequest request = understand(flags);
-  const Kernel kernel = failing_with(ExitCode::input, [&] {
-    return Kernel::get(flags.request.package, {.verify = !flags.request.unverified});
-  });
+  const Kernel kernel = get_kernel(flags.request.package);
   const PackageSummary package = kernel.package().describe();
   resolve_outputs(package, request);
   TensorReader reader;

@@ -12,6 +12,7 @@
 
 #include "json.hpp"
 #include "kernelpack/package.hpp"
+#include "package_source.hpp"
 #include "verb.hpp"
 
 namespace kernelpack::cli {
@@ -24,6 +25,7 @@ struct ValidateFlags {
   bool unverified = false;
   bool allow_missing_templates = false;
   bool json = false;
+  NetworkFlags network;
 };
 
 bool holds_package(const fs::path& folder) {
@@ -34,8 +36,10 @@ bool holds_package(const fs::path& folder) {
   return false;
 }
 
-/// The packages that one argument names: a package, each package below a folder, or a shipped one.
-std::vector<fs::path> packages_of(const std::string& argument) {
+/// The packages that one argument names: a package, each package below a folder, a shipped one, or one of the
+/// Hub, which must load to be fetched whole.
+std::vector<fs::path> packages_of(const std::string& argument, const ValidateFlags& flags) {
+  if (const auto folder = fetched_folder(argument, flags.network, flags.unverified)) return {*folder};
   std::error_code fault;
   if (!fs::is_directory(argument, fault)) {
     for (const ShippedPackage& shipped : shipped_packages())
@@ -96,7 +100,7 @@ Json error_json(const Error& error) {
 ExitCode validate(const ValidateFlags& flags) {
   std::vector<fs::path> packages;
   for (const std::string& argument : flags.packages)
-    for (fs::path& package : packages_of(argument)) packages.push_back(std::move(package));
+    for (fs::path& package : packages_of(argument, flags)) packages.push_back(std::move(package));
 
   Json array = Json::array();
   std::string text;
@@ -148,11 +152,13 @@ Verb add_validate(CLI::App& program) {
   auto flags = std::make_shared<ValidateFlags>();
   command
       ->add_option("PACKAGE", flags->packages,
-                   "Package folders, folders of packages, or op ids of shipped packages.")
+                   "Package folders, folders of packages, op ids of shipped packages, ORG/NAME@vN or "
+                   "ORG/NAME@COMMIT of the Hugging Face Hub, or base URLs.")
       ->required();
   command->add_flag("--no-verify", flags->unverified, "Do not compare digests.");
   command->add_flag("--allow-missing-templates", flags->allow_missing_templates,
                     "Accept packages whose templates are absent.");
+  add_network_options(*command, flags->network);
   command->add_flag("--json", flags->json, "Print a JSON array of objects with package and problems.");
   command->footer(
       "EXAMPLES\n"

@@ -16,6 +16,8 @@ struct Verb {
 
 Verb add_run(CLI::App& program);
 Verb add_inspect(CLI::App& program);
+Verb add_fetch(CLI::App& program);
+Verb add_cache(CLI::App& program);
 Verb add_list(CLI::App& program);
 Verb add_devices(CLI::App& program);
 Verb add_plot(CLI::App& program);

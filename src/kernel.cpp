@@ -22,13 +22,19 @@
 namespace kernelpack {
 namespace {
 
+LoadOptions load_options(const GetOptions& options, std::string expected_op_id) {
+  return {.verify = options.verify,
+          .expected_op_id = std::move(expected_op_id),
+          .allow_missing_templates = options.allow_missing_templates};
+}
+
 Package load_shipped(std::string_view op_id, const GetOptions& options) {
   std::vector<std::string> known;
   for (const ShippedPackage& shipped : shipped_packages()) {
     if (shipped.op_id == op_id)
-      return Package::load(shipped.folder, {.verify = options.verify,
-                                            .expected_op_id = std::string(op_id),
-                                            .allow_missing_templates = options.allow_missing_templates});
+      return Package::load(shipped.folder,
+                           load_options(options, options.expected_op_id.empty() ? std::string(op_id)
+                                                                                : options.expected_op_id));
     known.push_back(shipped.op_id);
   }
   std::string searched;
@@ -72,13 +78,22 @@ std::vector<webgpu::HostTensor> host_tensors(const Plan& plan, const Call& call,
 Kernel::Kernel(Package package) : package_(std::move(package)), plans_(std::make_shared<plan::Cache>()) {}
 
 Kernel Kernel::get(std::string_view source, const GetOptions& options) {
+  if (is_remote_source(source, options)) {
+    FetchedPackage fetched = fetch_package(source, options);
+    Kernel kernel(std::move(fetched.package));
+    kernel.origin_ = std::move(fetched.origin);
+    return kernel;
+  }
   std::error_code ignored;
   const bool folder = source.find('/') != std::string_view::npos ||
                       source.find('\\') != std::string_view::npos ||
                       std::filesystem::is_directory(source, ignored);
-  if (!folder) return Kernel(load_shipped(source, options));
-  return Kernel(Package::load(
-      source, {.verify = options.verify, .allow_missing_templates = options.allow_missing_templates}));
+  Kernel kernel(folder ? Package::load(source, load_options(options, options.expected_op_id))
+                       : load_shipped(source, options));
+  kernel.origin_.kind = folder ? PackageOrigin::Kind::folder : PackageOrigin::Kind::shipped;
+  kernel.origin_.source = source;
+  kernel.origin_.folder = kernel.package_.folder();
+  return kernel;
 }
 
 Call Kernel::bind(std::span<const NamedSpec> inputs, const BindOptions& options) const {

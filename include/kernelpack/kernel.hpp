@@ -12,6 +12,7 @@
 #include "kernelpack/call.hpp"
 #include "kernelpack/device.hpp"
 #include "kernelpack/explanation.hpp"
+#include "kernelpack/hub.hpp"
 #include "kernelpack/package.hpp"
 #include "kernelpack/plan.hpp"
 #include "kernelpack/tensor.hpp"
@@ -84,20 +85,18 @@ class Outputs {
   std::vector<Entry> entries_;
 };
 
-struct GetOptions {
-  bool verify = true;
-  bool allow_missing_templates = false;  ///< as in LoadOptions: for planning only, there is no shader to run
-};
-
 /// A package ready to be called. Cheap to copy, immutable, safe to use from several threads.
 class Kernel {
  public:
-  /// `source` is a folder (anything with a separator, or that names an existing folder) or the op id of a
-  /// shipped package.
+  /// `source` is a package of the Hub ("ORG/NAME@v1", "ORG/NAME@COMMIT", or "ORG/NAME" with a version or
+  /// revision), a base URL, a folder (anything else with a separator, or that names an existing folder), or
+  /// the op id of a shipped package. Only the first two ever use the network; see fetch_package.
   static Kernel get(std::string_view source, const GetOptions& options = {});
   explicit Kernel(Package package);
 
   const Package& package() const noexcept { return package_; }
+  /// Where the package came from, and whether a cached copy stood in for what the network did not give.
+  const PackageOrigin& origin() const noexcept { return origin_; }
 
   /// Binds a request to the contract without tensors. Throws contract, naming what is wrong and where.
   Call bind(std::span<const NamedSpec> inputs, const BindOptions& options = {}) const;
@@ -120,6 +119,7 @@ class Kernel {
 
  private:
   Package package_;
+  PackageOrigin origin_;
   std::shared_ptr<plan::Cache> plans_;
 };
 

@@ -8,6 +8,7 @@
 #include "kernelpack/error.hpp"
 #include "kernelpack/explanation.hpp"
 #include "kernelpack/gpu.hpp"
+#include "kernelpack/hub.hpp"
 #include "kernelpack/kernel.hpp"
 #include "kernelpack/package.hpp"
 #include "kernelpack/plan.hpp"

@@ -34,6 +34,17 @@ Sha256 sha256(std::string_view bytes) {
   return sha256(std::as_bytes(std::span(bytes.data(), bytes.size())));
 }
 
+Sha1 sha1(std::string_view bytes) {
+  Sha1 digest;
+  unsigned length = 0;
+  const int done = EVP_Digest(bytes.data(), bytes.size(), reinterpret_cast<unsigned char*>(digest.data()),
+                              &length, EVP_sha1(), nullptr);
+  if (done != 1 || length != digest.size()) {
+    throw Error(ErrorKind::internal, "The cryptographic library cannot compute a SHA-1 digest");
+  }
+  return digest;
+}
+
 std::string base64_encode(std::span<const std::byte> bytes) {
   std::string text;
   text.reserve((bytes.size() + 2) / 3 * 4);

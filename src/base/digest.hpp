@@ -15,6 +15,11 @@ using Sha256 = std::array<std::byte, 32>;
 Sha256 sha256(std::span<const std::byte> bytes);
 Sha256 sha256(std::string_view bytes);
 
+using Sha1 = std::array<std::byte, 20>;
+
+/// For the object names of git only, never as a proof against forgery.
+Sha1 sha1(std::string_view bytes);
+
 /// Standard alphabet, padded.
 std::string base64_encode(std::span<const std::byte> bytes);
 /// Strict: standard alphabet, padding required, no white space, unused bits zero. Nothing if malformed.

@@ -24,6 +24,13 @@ TEST(Digest, Sha256KnownAnswers) {
             "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
+TEST(Digest, Sha1KnownAnswers) {
+  EXPECT_EQ(hex(sha1("")), "da39a3ee5e6b4b0d3255bfef95601890afd80709");
+  EXPECT_EQ(hex(sha1("abc")), "a9993e364706816aba3e25717850c26c9cd0d89d");
+  using namespace std::string_view_literals;
+  EXPECT_EQ(hex(sha1("blob 0\0"sv)), "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391");
+}
+
 TEST(Digest, Base64RoundTrips) {
   EXPECT_EQ(base64_encode(bytes("")), "");
   EXPECT_EQ(base64_encode(bytes("f")), "Zg==");
