@@ -100,7 +100,7 @@ class Value {
   static Value of(const json::Value& value);
 
   Value(const Value& other) noexcept : kind_(other.kind_), flag_(other.flag_), number_(0) { share(other); }
-  Value(Value&& other) noexcept : kind_(other.kind_), flag_(other.flag_), number_(0) { take(other); }
+  Value(Value&& other) noexcept : number_(0) { take(other); }
   Value& operator=(const Value& other) noexcept {
     Value copy(other);
     swap(copy);
@@ -164,7 +164,10 @@ class Value {
   Value(Kind kind, const Heap* heap) noexcept : kind_(kind), heap_(heap) {}
   bool on_heap() const noexcept { return kind_ >= Kind::string; }
   void share(const Value& other) noexcept;
+  /// Moves what `other` holds here, where nothing on the heap is held.
   void take(Value& other) noexcept {
+    kind_ = other.kind_;
+    flag_ = other.flag_;
     if (other.on_heap()) {
       heap_ = other.heap_;
       other.kind_ = Kind::undefined;
@@ -199,12 +202,9 @@ inline void Value::share(const Value& other) noexcept {
 }
 
 inline void Value::swap(Value& other) noexcept {
-  Value held(std::move(other));
-  other.kind_ = kind_;
-  other.flag_ = flag_;
+  Value held;
+  held.take(other);
   other.take(*this);
-  kind_ = held.kind_;
-  flag_ = held.flag_;
   take(held);
 }
 
