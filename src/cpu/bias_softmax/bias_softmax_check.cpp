@@ -123,8 +123,8 @@ BiasSoftmaxShape bias_softmax_shape(const Call& call) {
     refuse(
         "input bias",
         "The number of elements of input bias ({}, {} elements) is not a multiple of the row length of input "
-        "data ({} elements from axis {} of {})",
-        spec_of(bias), bias_elements, shape.columns, axis, spec_of(data));
+        "data ({} elements from axis {} of {}); {} such rows would do",
+        spec_of(bias), bias_elements, shape.columns, axis, spec_of(data), divisors(shape.rows));
   }
   shape.bias_rows = bias_elements / shape.columns;
   if (shape.rows % shape.bias_rows != 0) {

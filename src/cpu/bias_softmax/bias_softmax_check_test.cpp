@@ -94,10 +94,11 @@ TEST(BiasSoftmaxCheck, RefusesAttributesThatAreNotIntegers) {
 }
 
 TEST(BiasSoftmaxCheck, RefusesBiasThatDoesNotFit) {
-  EXPECT_EQ(refusal(call_of({12, 4}, {1, 3}, attributes(1, 0))),
-            "The number of elements of input bias (float32[1, 3], 3 elements) is not a multiple of the row "
-            "length of "
-            "input data (4 elements from axis 1 of float32[12, 4])");
+  EXPECT_EQ(
+      refusal(call_of({12, 4}, {1, 3}, attributes(1, 0))),
+      "The number of elements of input bias (float32[1, 3], 3 elements) is not a multiple of the row "
+      "length of input data (4 elements from axis 1 of float32[12, 4]); 1, 2, 3, 4, 6 or 12 such rows would "
+      "do");
   EXPECT_EQ(refusal(call_of({12, 4}, {5, 4}, attributes(1, 0))),
             "The number of rows of input bias (5 in float32[5, 4], of 4 elements) does not divide that of "
             "input data "
