@@ -95,6 +95,10 @@ void Batch::submit() {
   submission_->submit();
 }
 
+Timing Batch::measure(const MeasureOptions& options) {
+  return submission_->measure(options);
+}
+
 bool Batch::wait(std::optional<std::chrono::nanoseconds> timeout) const {
   return webgpu::wait_until_idle(device_.engine(), timeout);
 }

@@ -11,6 +11,7 @@
 
 #include "kernelpack/device_tensor.hpp"
 #include "kernelpack/kernel.hpp"
+#include "kernelpack/timing.hpp"
 
 namespace kernelpack {
 
@@ -70,6 +71,9 @@ class Batch {
   /// Submits the calls, which leaves the batch empty, and does not wait. Throws contract for a hazard, device
   /// for what the library refuses; the batch is empty then, too.
   void submit();
+  /// Runs the calls as `submit`, with a clock around them, and waits; leaves the batch empty. A device opened
+  /// with `GpuOptions::profiling` has the finest clock. Throws limit for more than 2048 compute passes.
+  Timing measure(const MeasureOptions& options = {});
   /// Waits until everything submitted to the device is done. False if `timeout` passes first.
   bool wait(std::optional<std::chrono::nanoseconds> timeout = {}) const;
 

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <chrono>
+
+#include "webgpu/pass_clock.hpp"
 
 namespace kernelpack::webgpu {
 namespace {
@@ -52,8 +55,8 @@ void require_no_hazard(const ProgramPass& pass, std::span<const BoundRange> tens
   }
 }
 
-Recorder::Recorder(const GpuDevice& device, BindGroupCache& bind_groups)
-    : device_(device), bind_groups_(bind_groups) {}
+Recorder::Recorder(const GpuDevice& device, BindGroupCache& bind_groups, PassClock* clock)
+    : device_(device), bind_groups_(bind_groups), clock_(clock) {}
 
 Recorder::~Recorder() {
   // An open pass must be ended before its encoder goes, also when an exception unwinds.
@@ -96,7 +99,8 @@ void Recorder::record(const Program& program, std::span<const BoundRange> tensor
     if (is_aliased(pass, tensors, program)) continue;
     require_no_hazard(pass, tensors, scratch);
     dispatch(pass, tensors, scratch);
-    if (pass.submit_after) {
+    if (clock_ != nullptr && clock_->each_pass()) time_pass(pass);
+    if (pass.submit_after && encoder_) {
       finish_and_submit();
       wait_for_queue(device_);
     }
@@ -109,6 +113,7 @@ void Recorder::dispatch(const ProgramPass& pass, std::span<const BoundRange> ten
   const Functions& f = device_.functions();
   if (!pass_) {
     WGPUComputePassDescriptor descriptor{};
+    if (clock_ != nullptr) descriptor.timestampWrites = clock_->next();
     pass_ = Handle<WGPUComputePassEncoder>(f.CommandEncoderBeginComputePass(encoder_.get(), &descriptor),
                                            f.ComputePassEncoderRelease);
   }
@@ -131,6 +136,25 @@ void Recorder::dispatch(const ProgramPass& pass, std::span<const BoundRange> ten
   }
   f.ComputePassEncoderDispatchWorkgroups(pass_.get(), pass.workgroups[0], pass.workgroups[1],
                                          pass.workgroups[2]);
+}
+
+void Recorder::time_pass(const ProgramPass& pass) {
+  clock_->recorded(pass);
+  if (clock_->on_device()) {
+    end_pass();
+    return;
+  }
+  const auto start = std::chrono::steady_clock::now();
+  finish_and_submit();
+  wait_for_queue(device_);
+  clock_->done(std::chrono::steady_clock::now() - start);
+}
+
+void Recorder::resolve_clock() {
+  if (clock_ == nullptr || !clock_->on_device()) return;
+  begin();
+  end_pass();
+  clock_->resolve(encoder_.get());
 }
 
 void Recorder::submit() {

@@ -10,12 +10,15 @@
 
 namespace kernelpack::webgpu {
 
+class PassClock;
+
 /// Records programs and copies into command buffers and submits them: one compute pass as long as nothing but
 /// dispatches comes. Lives under the device's lock; everything between construction and the end of `submit`
 /// is in one error scope.
 class Recorder {
  public:
-  Recorder(const GpuDevice& device, BindGroupCache& bind_groups);
+  /// `clock`: reads the time around compute passes; must outlive the recorder.
+  Recorder(const GpuDevice& device, BindGroupCache& bind_groups, PassClock* clock = nullptr);
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
   ~Recorder();
@@ -29,16 +32,20 @@ class Recorder {
               std::span<const BoundRange> scratch);
   /// Submits what was recorded; nothing if that is nothing. Throws device, with the library's text.
   void submit();
+  /// Records how the clock's times reach the host; after the last pass.
+  void resolve_clock();
 
  private:
   void begin();
   void dispatch(const ProgramPass& pass, std::span<const BoundRange> tensors,
                 std::span<const BoundRange> scratch);
+  void time_pass(const ProgramPass& pass);
   void end_pass();
   void finish_and_submit();
 
   const GpuDevice& device_;
   BindGroupCache& bind_groups_;
+  PassClock* clock_;
   std::optional<ErrorScope> scope_;
   Handle<WGPUCommandEncoder> encoder_;
   Handle<WGPUComputePassEncoder> pass_;

@@ -10,6 +10,7 @@
 #include "kernelpack/gpu.hpp"
 #include "kernelpack/plan.hpp"
 #include "kernelpack/tensor.hpp"
+#include "kernelpack/timing.hpp"
 
 struct WGPUBufferImpl;
 struct WGPUDeviceImpl;
@@ -72,6 +73,9 @@ class Submission {
   std::size_t size() const noexcept;
   /// Submits and forgets the calls, also if it throws.
   void submit();
+  /// Submits the calls with a clock around them, waits, and forgets them, also if it throws. Throws limit if
+  /// there are more compute passes than can be timed.
+  Timing measure(const MeasureOptions& options);
 
  private:
   struct State;

@@ -1,8 +1,11 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <vector>
 
 #include "webgpu/device_memory.hpp"
+#include "webgpu/pass_clock.hpp"
 #include "webgpu/storage.hpp"
 
 namespace kernelpack::webgpu {
@@ -98,6 +101,59 @@ void Submission::submit() {
         std::span<const BoundRange>(state.scratch_ranges).subspan(first));
   }
   recorder.submit();
+}
+
+Timing Submission::measure(const MeasureOptions& options) {
+  State& state = *state_;
+  struct Clear {
+    State& state;
+    ~Clear() { state.clear(); }
+  } const clear_at_the_end{state};
+  if (state.items.empty() || options.rounds < 1) return {};
+  Engine& engine = *state.engine;
+  const GpuDevice& device = engine.device();
+  // Every round uses the same scratch, as it uses the same tensors.
+  std::vector<std::size_t> first_scratch;
+  // Compute passes: one for everything unless something else comes between.
+  std::size_t passes = 0;
+  std::size_t breaks = 0;
+  auto lock = device.lock();
+  device.require_alive();
+  for (const State::Item& item : state.items) {
+    first_scratch.push_back(state.scratch_ranges.size());
+    for (const ProgramScratch& scratch : item.program->scratch) {
+      state.scratch.push_back(engine.buffers().acquire(BufferUse::storage, scratch.bytes, scratch.id));
+      state.scratch_ranges.push_back(state.scratch.back().range(scratch.bytes));
+      breaks += scratch.zero_init ? 1 : 0;
+    }
+    for (const ProgramPass& pass : item.program->passes) breaks += pass.submit_after ? 1 : 0;
+    passes += item.program->passes.size();
+  }
+  const auto rounds = static_cast<std::size_t>(options.rounds);
+  PassClock clock(engine, options.each_pass ? passes * rounds : 1 + breaks * rounds, options.each_pass);
+  std::chrono::steady_clock::time_point start;
+  {
+    Recorder recorder(device, engine.bind_groups(), &clock);
+    start = std::chrono::steady_clock::now();
+    for (int round = 0; round < options.rounds; ++round) {
+      for (std::size_t i = 0; i < state.items.size(); ++i) {
+        const State::Item& item = state.items[i];
+        recorder.record(*item.program,
+                        std::span<const BoundRange>(state.ranges)
+                            .subspan(item.first_tensor, item.program->tensors.size()),
+                        std::span<const BoundRange>(state.scratch_ranges).subspan(first_scratch[i]));
+      }
+    }
+    recorder.resolve_clock();
+    if (!clock.on_device()) start = std::chrono::steady_clock::now();
+    recorder.submit();
+    clock.map();
+  }
+  if (!device.waits_need_lock()) lock.unlock();
+  wait_for_queue(device);
+  const auto wall = std::chrono::steady_clock::now() - start;
+  if (lock.owns_lock()) lock.unlock();
+  return clock.finish(wall);
 }
 
 bool wait_until_idle(const Engine& engine, std::optional<std::chrono::nanoseconds> timeout) {

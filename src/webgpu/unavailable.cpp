@@ -79,6 +79,9 @@ std::size_t Submission::size() const noexcept {
 void Submission::submit() {
   refuse();
 }
+Timing Submission::measure(const MeasureOptions&) {
+  refuse();
+}
 
 PendingRun::PendingRun(std::unique_ptr<State> state) : state_(std::move(state)) {}
 PendingRun::PendingRun(PendingRun&&) noexcept = default;

@@ -1,0 +1,107 @@
+#include <gtest/gtest.h>
+
+#include "kernelpack/device_tensor.hpp"
+#include "webgpu/device_fixture_test.hpp"
+#include "webgpu/plan_fixture_test.hpp"
+
+namespace kernelpack::webgpu {
+namespace {
+
+// On a device of its own, whose clock is not rounded.
+class PassClockTest : public DeviceTest {
+ protected:
+  void SetUp() override {
+    DeviceTest::SetUp();
+    if (engine_ != nullptr) engine_ = open({.library = GetParam(), .profiling = true});
+  }
+  std::vector<DeviceTensor> tensors_of(const Plan& plan) const {
+    std::vector<DeviceTensor> tensors;
+    for (const BoundTensor& bound : plan.tensors) tensors.push_back(allocate(engine_, bound));
+    return tensors;
+  }
+  Timing measure(const Plan& plan, const MeasureOptions& options) const {
+    Submission submission(engine_);
+    submission.add(std::make_shared<const Plan>(plan), tensors_of(plan));
+    return submission.measure(options);
+  }
+};
+KERNELPACK_FOR_EACH_LIBRARY(PassClockTest);
+
+// Sums twice, through a scratch buffer that is cleared before.
+Plan two_passes(bool zero_init) {
+  Plan plan = add_plan(4096);
+  PlannedScratch scratch;
+  scratch.id = "half";
+  scratch.shape = {4096};
+  scratch.bytes = 4 * 4096;
+  scratch.zero_init = zero_init;
+  scratch.used = true;
+  plan.scratch = {scratch};
+  PlannedPass first = plan.passes.front();
+  first.id = "first";
+  first.bindings[2] = scratch_binding(2, "half", BufferKind::storage);
+  first.bindings[2].name = "out";
+  PlannedPass second = plan.passes.front();
+  second.id = "second";
+  second.bindings[1] = scratch_binding(1, "half", BufferKind::read_only_storage);
+  second.bindings[1].name = "b";
+  plan.passes = {first, second};
+  return plan;
+}
+
+TEST_P(PassClockTest, TimesCallsByTheDevicesClock) {
+  ASSERT_TRUE(has("timestamp-query"));
+  const Timing once = measure(add_plan(1 << 20), {.rounds = 2});
+  const Timing often = measure(add_plan(1 << 20), {.rounds = 64});
+  EXPECT_TRUE(once.device_clock);
+  EXPECT_GT(once.seconds, 0);
+  EXPECT_GT(often.seconds, once.seconds);
+  EXPECT_TRUE(once.passes.empty());
+}
+
+TEST_P(PassClockTest, TimesEachPass) {
+  for (const bool zero_init : {false, true}) {
+    const Timing timing = measure(two_passes(zero_init), {.rounds = 3, .each_pass = true});
+    ASSERT_EQ(timing.passes.size(), 6u);
+    double sum = 0;
+    for (std::size_t i = 0; i < timing.passes.size(); ++i) {
+      EXPECT_EQ(timing.passes[i].id, i % 2 == 0 ? "first" : "second");
+      EXPECT_GT(timing.passes[i].seconds, 0);
+      sum += timing.passes[i].seconds;
+    }
+    EXPECT_LE(sum, timing.seconds * 1.001);
+  }
+}
+
+TEST_P(PassClockTest, TimesAcrossClearedScratch) {
+  EXPECT_GT(measure(two_passes(true), {.rounds = 100}).seconds, 0);
+}
+
+TEST_P(PassClockTest, ComputesWhatASubmissionComputes) {
+  const Plan plan = add_plan(1000);
+  std::vector<DeviceTensor> tensors = tensors_of(plan);
+  std::vector<float> ones(1000, 1);
+  write(tensors[0], TensorView::of<float>(std::span<const float>(ones), {1000}));
+  write(tensors[1], TensorView::of<float>(std::span<const float>(ones), {1000}));
+  Submission submission(engine_);
+  submission.add(std::make_shared<const Plan>(plan), tensors);
+  submission.measure({.rounds = 3, .each_pass = true});
+  EXPECT_EQ(submission.size(), 0u);
+  Tensor result(DType::float32, {1000});
+  read(tensors[2], result.mutable_view());
+  for (const float value : result.values<float>()) ASSERT_EQ(value, 2);
+}
+
+TEST_P(PassClockTest, RefusesMorePassesThanItHasRoomFor) {
+  try {
+    measure(two_passes(false), {.rounds = 1025, .each_pass = true});
+    FAIL() << "nothing is thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::limit);
+    EXPECT_EQ(error.message(), "The number of compute passes to time exceeds the most that are timed (2048)");
+  }
+  EXPECT_GT(measure(two_passes(false), {.rounds = 1024, .each_pass = true}).seconds, 0);
+}
+
+}  // namespace
+}  // namespace kernelpack::webgpu
