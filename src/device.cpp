@@ -35,6 +35,11 @@ WGPUBufferImpl* webgpu_buffer(const DeviceTensor& tensor) {
   return webgpu::raw_buffer(*tensor.memory());
 }
 
+const GpuAdapter& Device::adapter() const {
+  if (!is_gpu()) throw Error(ErrorKind::device, "The CPU has no adapter");
+  return webgpu::adapter(*engine_);
+}
+
 const DeviceFacts& Device::facts() const {
   if (!is_gpu())
     throw Error(ErrorKind::device, "The CPU has no device facts: only calls on a GPU are planned");

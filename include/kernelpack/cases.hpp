@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -65,5 +66,7 @@ struct BenchmarkCases {
 /// Reads bench.json in the package's folder. Throws io if there is none, unsupported for a schema other than
 /// kernelpack/1, and package, with the place, for the first fault in it.
 BenchmarkCases read_benchmark_cases(const Package& package);
+/// The same for a file anywhere.
+BenchmarkCases read_benchmark_cases(const std::filesystem::path& file);
 
 }  // namespace kernelpack

@@ -57,6 +57,8 @@ class Device {
   const std::string& description() const noexcept { return description_; }
   /// What planning may know of a GPU. Throws device for the CPU, which needs no plans.
   const DeviceFacts& facts() const;
+  /// The GPU's adapter, as its library names it. Throws device for the CPU.
+  const GpuAdapter& adapter() const;
 
   /// Of a CPU device.
   const cpu::Executor& executor() const noexcept { return *executor_; }

@@ -48,15 +48,19 @@ BenchmarkCase read_case(const Node& node, const std::vector<TunableRange>& range
 }  // namespace package
 
 BenchmarkCases read_benchmark_cases(const Package& loaded) {
+  const std::filesystem::path file = loaded.folder() / "bench.json";
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored))
+    throw Error(ErrorKind::io, fmt::format("The package {} has no benchmark cases", loaded.op_id()),
+                file.string());
+  return read_benchmark_cases(file);
+}
+
+BenchmarkCases read_benchmark_cases(const std::filesystem::path& file) {
   using namespace package;
   const Budgets budgets;
-  const std::string name = "bench.json";
-  std::error_code ignored;
-  if (!std::filesystem::exists(loaded.folder() / name, ignored))
-    throw Error(ErrorKind::io, fmt::format("The package {} has no benchmark cases", loaded.op_id()),
-                (loaded.folder() / name).string());
-  const json::Document document =
-      json::parse(read_file(loaded.folder() / name, budgets.json_bytes), name, budgets);
+  const std::string name = file.filename().string();
+  const json::Document document = json::parse(read_file(file, budgets.json_bytes), name, budgets);
   require_case_schema(document);
   Faults faults;
   Source source{document, faults, kManifestRank, budgets};

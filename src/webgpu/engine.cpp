@@ -77,6 +77,10 @@ const DeviceFacts& facts(const Engine& engine) noexcept {
   return engine.device().facts();
 }
 
+const GpuAdapter& adapter(const Engine& engine) noexcept {
+  return engine.device().adapter();
+}
+
 std::string description(const Engine& engine) {
   const GpuAdapter& adapter = engine.device().adapter();
   return fmt::format("{} ({}, {}{})", adapter.name, adapter.backend, engine.device().library().name(),

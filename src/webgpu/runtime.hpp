@@ -38,6 +38,7 @@ DeviceTensor wrap(std::shared_ptr<Engine> engine, WGPUBufferImpl* buffer, std::u
 WGPUBufferImpl* raw_buffer(const DeviceMemory& memory) noexcept;
 
 const DeviceFacts& facts(const Engine& engine) noexcept;
+const GpuAdapter& adapter(const Engine& engine) noexcept;
 /// "NVIDIA H200 (vulkan, Dawn)", with ", software" where it is.
 std::string description(const Engine& engine);
 

@@ -28,6 +28,10 @@ const DeviceFacts& facts(const Engine&) noexcept {
   static const DeviceFacts none;
   return none;
 }
+const GpuAdapter& adapter(const Engine&) noexcept {
+  static const GpuAdapter none;
+  return none;
+}
 std::string description(const Engine&) {
   return "no device";
 }

@@ -1,0 +1,134 @@
+"""Drives the commands of `kernelpack` that measure, on the software driver with both libraries: what they print and write,
+never how long anything takes.
+
+usage: bench_test.py PROGRAM WEBGPU_FOLDER
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+OP = "com.microsoft.BiasSoftmax"
+PROGRAM = ""
+LIBRARIES = ("dawn", "wgpu-native")
+ENVIRONMENT = dict(os.environ)
+
+
+def uniform(dtype, shape, seed):
+    return {"dtype": dtype, "shape": shape, "fill": {"kind": "uniform", "low": -4, "high": 4, "seed": seed}}
+
+
+def case(name, dtype, rows, columns, **more):
+    return {"id": name, "inputs": {"data": uniform(dtype, [rows, columns], 1), "bias": uniform(dtype, [1, columns], 2)},
+            "attributes": {"axis": 1, "is_inner_broadcast": 1}, **more}
+
+
+def document(cases, tunables=None):
+    return {"schema": "kernelpack/1", "kind": "benchmarks", "tunables": tunables or {}, "cases": cases}
+
+
+class Measuring(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name)
+        self.environment = {**ENVIRONMENT, "XDG_CACHE_HOME": str(self.folder / "cache"),
+                            "KERNELPACK_PACKAGES": str(ROOT / "packages")}
+
+    def kernelpack(self, *arguments):
+        return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, check=False, timeout=240,
+                              env=self.environment)
+
+    def write(self, name, content):
+        path = self.folder / name
+        path.write_text(json.dumps(content), encoding="utf-8")
+        return path
+
+    def refuse(self, code, kind, text, *arguments):
+        ran = self.kernelpack(*arguments)
+        self.assertEqual(ran.returncode, code, ran.stderr)
+        first = ran.stderr.splitlines()[0]
+        self.assertTrue(first.startswith(f"kernelpack: {kind}: "), first)
+        self.assertIn(text, first)
+        self.assertEqual(ran.stdout, "")
+
+
+class Bench(Measuring):
+    def test_measures_checks_and_compares(self):
+        file = self.write("cases.json", document([case("short_float32", "float32", 40, 24),
+                                                  case("odd_float16", "float16", 16, 77)]))
+        for library in LIBRARIES:
+            report = self.folder / "bench.json"
+            picture = self.folder / "bench.png"
+            ran = self.kernelpack("bench", OP, "--file", file, "--library", library, "--milliseconds", 0.5, "--rounds", 3,
+                                  "--check", "--against", ROOT / "packages/generations/1.0" / OP, "--json", report,
+                                  "--plot", picture)
+            self.assertEqual(ran.returncode, 0, ran.stderr)
+            self.assertEqual(ran.stderr, "")
+            self.assertIn("A software driver: these are no figures of a GPU.", ran.stdout)
+            self.assertIn("short_float32", ran.stdout)
+            self.assertTrue(picture.read_bytes().startswith(b"\x89PNG\r\n"))
+            told = json.loads(report.read_text(encoding="utf-8"))
+            self.assertTrue(told["valid"])
+            self.assertEqual(told["method"]["clock"], "GPU timestamps around one compute pass")
+            self.assertEqual(len(told["cases"]), 2)
+            self.assertEqual([each["bytes"] for each in told["cases"]], [(2 * 40 + 1) * 24 * 4, (2 * 16 + 1) * 77 * 2])
+            self.assertEqual([each["columns"] for each in told["cases"]], [24, 77])
+            for each in told["cases"]:
+                self.assertEqual(len(each["results"]), 2)
+                for result in each["results"]:
+                    self.assertNotIn("failure", result)
+                    self.assertEqual(len(result["seconds"]["rounds"]), 3)
+                    self.assertGreater(result["seconds"]["median"], 0)
+                    self.assertGreater(result["ofCopy"], 0)
+                    self.assertGreater(result["singleCallSeconds"]["cold"], 0)
+                    self.assertLessEqual(result["dispatches"] * result["calls"], 1500)
+                    self.assertLessEqual(result["errorOfAllowed"], 1)
+                self.assertEqual(len(each["copy"]["seconds"]["rounds"]), 3)
+
+    def test_takes_the_cases_that_are_asked_for(self):
+        file = self.write("cases.json", document([case("one", "float32", 4, 8), case("two", "float32", 4, 8)]))
+        ran = self.kernelpack("bench", OP, "--file", file, "--milliseconds", 0.1, "--rounds", 1, "--cases", "wo")
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertNotIn("one", [line.split()[0] for line in ran.stdout.splitlines() if line.strip()])
+        self.refuse(2, "usage", "The value of --cases (three) is part of no case's id", "bench", OP, "--file", file,
+                    "--cases", "three")
+
+    def test_goes_on_after_a_case_that_a_package_refuses(self):
+        file = self.write("cases.json", document([case("taken", "float32", 4, 8)]))
+        ran = self.kernelpack("bench", OP, "--file", file, "--milliseconds", 0.1, "--rounds", 1, "--against",
+                              ROOT / "tests/packages/broadcast_add")
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertIn("contract: ", ran.stdout)
+
+    def test_refuses_other_schemas(self):
+        file = self.write("cases.json", {"schema": "other/1", "cases": []})
+        self.refuse(1, "unsupported", "The schema of cases.json (other/1) is not kernelpack/1", "bench", OP, "--file", file)
+
+    def test_says_that_a_package_has_no_cases(self):
+        self.refuse(1, "io", "has no benchmark cases", "bench", ROOT / "tests/packages/broadcast_add")
+
+
+def main():
+    global PROGRAM
+    PROGRAM = sys.argv[1]
+    folder = pathlib.Path(sys.argv[2])
+    driver = folder / "lavapipe/lvp_icd.json"
+    libraries = [folder / "lib" / name for name in ("libwebgpu_dawn.so", "libwgpu_native.so")]
+    missing = [str(path) for path in (driver, *libraries) if not path.exists()]
+    if missing and os.environ.get("CI") != "true":
+        print("skipped: tools/webgpu/fetch has not brought " + ", ".join(missing))
+        sys.exit(77)
+    ENVIRONMENT["VK_DRIVER_FILES"] = str(driver)
+    unittest.main(argv=sys.argv[:1], verbosity=2)
+
+
+if __name__ == "__main__":
+    main()
