@@ -146,6 +146,10 @@ std::vector<NamedSpec> input_specs(const StatedRequest& request, TensorReader& r
   return specs;
 }
 
+Request read_request(const std::string& file, const Package& package) {
+  return Request::from_json(read_text(file), file, package);
+}
+
 void add_plan_options(CLI::App& command, PlanFlags& flags) {
   add_request_options(command, flags.request);
   command
@@ -186,7 +190,7 @@ BoundRequest bind_request(const PlanFlags& flags) {
       return DeviceFacts::from_json(read_text(flags.facts_file), flags.facts_file);
     });
   if (!flags.request_file.empty()) {
-    Request request = Request::from_json(read_text(flags.request_file), flags.request_file, kernel.package());
+    Request request = read_request(flags.request_file, kernel.package());
     bound.call = request.bind(kernel.package());
     bound.options.buffers = std::move(request.buffers);
   } else {

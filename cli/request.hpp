@@ -46,6 +46,9 @@ struct StatedRequest {
 /// Throws UsageError.
 StatedRequest understand(const RequestFlags& flags);
 
+/// The request of a file in the form that --request takes. Throws Error.
+Request read_request(const std::string& file, const Package& package);
+
 /// The specs of the inputs; files are read with `reader`. Throws Error naming the file.
 std::vector<NamedSpec> input_specs(const StatedRequest& request, TensorReader& reader);
 

@@ -10,6 +10,7 @@
 #include "arguments.hpp"
 #include "comparison.hpp"
 #include "execution.hpp"
+#include "gpu_choice.hpp"
 #include "json.hpp"
 #include "kernelpack/kernel.hpp"
 #include "request.hpp"
@@ -130,12 +131,9 @@ std::string file_text(const TensorFile& file) {
 
 Device open_device(const RunFlags& flags, const std::vector<NamedSpec>& inputs) {
   if (flags.device == "cpu") return Device::cpu({.threads = flags.threads, .target = flags.target});
-  GpuOptions options{.library = flags.library};
-  if (flags.device != "gpu") options.adapter = flags.device.substr(std::string_view("gpu:").size());
   const bool halves = std::any_of(inputs.begin(), inputs.end(),
                                   [](const NamedSpec& input) { return input.spec.dtype == DType::float16; });
-  if (halves) options.required_features.emplace_back("shader-f16");
-  return Device::open(options);
+  return Device::open(gpu_options(flags.device, flags.library, halves));
 }
 
 ExitCode run(const RunFlags& flags) {
@@ -238,8 +236,7 @@ Verb add_run(CLI::App& program) {
       ->type_name("DEVICE")
       ->check(CLI::Validator(
           [](const std::string& value) {
-            const bool known =
-                value == "cpu" || value == "gpu" || (value.rfind("gpu:", 0) == 0 && value.size() > 4);
+            const bool known = value == "cpu" || is_gpu_choice(value);
             return known ? std::string() : fmt::format("{} is not cpu, gpu or gpu:NAME", value);
           },
           ""));

@@ -21,6 +21,7 @@ Verb add_bench(CLI::App& program);
 Verb add_cache(CLI::App& program);
 Verb add_list(CLI::App& program);
 Verb add_devices(CLI::App& program);
+Verb add_prewarm(CLI::App& program);
 Verb add_plot(CLI::App& program);
 Verb add_plan(CLI::App& program);
 Verb add_explain(CLI::App& program);

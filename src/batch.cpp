@@ -103,14 +103,4 @@ bool Batch::wait(std::optional<std::chrono::nanoseconds> timeout) const {
   return webgpu::wait_until_idle(device_.engine(), timeout);
 }
 
-void prewarm(const Kernel& kernel, std::span<const Call> calls, const Device& device,
-             const std::function<void(std::size_t, std::size_t)>& progress) {
-  if (!device.is_gpu()) return;
-  require_trusted_files(kernel.package().model());
-  for (std::size_t i = 0; i < calls.size(); ++i) {
-    webgpu::prewarm(device.engine(), *kernel.plan(calls[i], device.facts()));
-    if (progress) progress(i + 1, calls.size());
-  }
-}
-
 }  // namespace kernelpack

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -11,6 +10,7 @@
 
 #include "kernelpack/device_tensor.hpp"
 #include "kernelpack/kernel.hpp"
+#include "kernelpack/prewarm.hpp"
 #include "kernelpack/timing.hpp"
 
 namespace kernelpack {
@@ -81,10 +81,5 @@ class Batch {
   Device device_;
   std::unique_ptr<webgpu::Submission> submission_;
 };
-
-/// Plans and compiles the calls, so that their first run on the device does not; `progress(done, total)` is
-/// called after each. On the CPU there is nothing to do. Throws as Kernel::run.
-void prewarm(const Kernel& kernel, std::span<const Call> calls, const Device& device,
-             const std::function<void(std::size_t done, std::size_t total)>& progress = {});
 
 }  // namespace kernelpack

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,20 @@ struct GpuOptions {
   bool profiling = false;  ///< timestamps at full resolution, where the library rounds them otherwise
   /// Features without which the device is of no use, e.g. "shader-f16".
   std::vector<std::string> required_features{};
+  /// Where compiled shaders are kept for the next process, by Dawn of June 2025 alone: a folder, or "none".
+  /// Empty: the environment variable KERNELPACK_SHADER_CACHE, and without it the folder "shaders" of
+  /// KERNELPACK_CACHE, XDG_CACHE_HOME/kernelpack, or ~/.cache/kernelpack.
+  std::string shader_cache{};
+  std::uint64_t shader_cache_limit = std::uint64_t{256} << 20;  ///< bytes of all files in that folder
+};
+
+/// What the cache of compiled shaders did in this process for one library and adapter.
+struct ShaderCacheCounts {
+  std::uint64_t loaded = 0;   ///< found and given to the library
+  std::uint64_t missed = 0;   ///< asked for and not there, damaged ones included
+  std::uint64_t stored = 0;   ///< written
+  std::uint64_t ignored = 0;  ///< there, but damaged
+  bool operator==(const ShaderCacheCounts&) const = default;
 };
 
 /// An adapter as a WebGPU library reports it.

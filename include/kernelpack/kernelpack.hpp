@@ -12,5 +12,6 @@
 #include "kernelpack/kernel.hpp"
 #include "kernelpack/package.hpp"
 #include "kernelpack/plan.hpp"
+#include "kernelpack/prewarm.hpp"
 #include "kernelpack/request.hpp"
 #include "kernelpack/tensor.hpp"

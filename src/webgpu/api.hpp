@@ -107,6 +107,19 @@ struct DawnToggles {
   const char* const* disabled = nullptr;
 };
 
+/// Dawn's callbacks for compiled shaders, chained to a device descriptor. This is the layout of June 2025;
+/// later ones have another one.
+struct DawnCache {
+  WGPUChainedStruct chain{nullptr, static_cast<WGPUSType>(0x50007)};
+  WGPUStringView isolation_key{nullptr, 0};
+  std::size_t (*load)(const void* key, std::size_t key_size, void* value, std::size_t value_size,
+                      void* user) = nullptr;
+  void (*store)(const void* key, std::size_t key_size, const void* value, std::size_t value_size,
+                void* user) = nullptr;
+  void* user = nullptr;
+};
+static_assert(sizeof(DawnCache) == 56);
+
 inline WGPUStringView view(std::string_view text) noexcept {
   return {text.data(), text.size()};
 }

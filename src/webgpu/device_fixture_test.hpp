@@ -18,11 +18,12 @@ inline bool in_ci() {
   return ci != nullptr && std::string_view(ci) == "true";
 }
 
-/// Points Vulkan at the software driver that tools/webgpu/fetch brought, unless the caller has chosen
-/// drivers.
+/// Points Vulkan at the software driver that tools/webgpu/fetch brought, and keeps compiled shaders out of the
+/// user's cache, unless the caller has chosen otherwise.
 inline void use_fetched_driver() {
   const auto manifest = std::filesystem::path(KERNELPACK_WEBGPU_DIR) / "lavapipe" / "lvp_icd.json";
   if (std::filesystem::exists(manifest)) setenv("VK_DRIVER_FILES", manifest.c_str(), 0);
+  setenv("KERNELPACK_SHADER_CACHE", "none", 0);
 }
 
 /// A test that runs once a library, on a device that all tests of that library share. Skipped with the reason

@@ -36,6 +36,39 @@ Limits requested_limits(const WGPULimits& adapter, bool all) {
   return request;
 }
 
+// Entries belong to one build of the library and one adapter with its driver. Null: no cache.
+std::shared_ptr<BlobCache> shader_cache_for(const Library& library, const Adapter& adapter,
+                                            const GpuOptions& options) {
+  // Later releases have another struct, whose layout is not known; wgpu-native has no such callbacks.
+  if (library.generation() != Generation::dawn_2025_06) return nullptr;
+  const auto folder = BlobCache::folder_of(options.shader_cache);
+  const std::string build = folder ? library.build() : std::string();
+  if (build.empty()) return nullptr;
+  const GpuAdapter& description = adapter.description;
+  return BlobCache::of(*folder,
+                       fmt::format("{}\n{:x} {:x} {}\n{}\n{}", build, adapter.vendor_id, adapter.device_id,
+                                   description.backend, description.name, description.description),
+                       options.shader_cache_limit);
+}
+
+DawnCache callbacks_of(BlobCache& cache) {
+  DawnCache callbacks;
+  callbacks.isolation_key = view(cache.owner());
+  callbacks.user = &cache;
+  callbacks.load = [](const void* key, std::size_t key_size, void* value, std::size_t value_size,
+                      void* user) noexcept {
+    return static_cast<BlobCache*>(user)->load(
+        {static_cast<const std::byte*>(key), key_size},
+        {static_cast<std::byte*>(value), value != nullptr ? value_size : 0});
+  };
+  callbacks.store = [](const void* key, std::size_t key_size, const void* value, std::size_t value_size,
+                       void* user) noexcept {
+    static_cast<BlobCache*>(user)->store({static_cast<const std::byte*>(key), key_size},
+                                         {static_cast<const std::byte*>(value), value_size});
+  };
+  return callbacks;
+}
+
 }  // namespace
 
 struct GpuDevice::Events {
@@ -84,6 +117,13 @@ std::shared_ptr<GpuDevice> GpuDevice::open(std::shared_ptr<const Instance> insta
   WGPUDeviceDescriptor descriptor{};
   descriptor.label = view("kernelpack");
   if (options.profiling && library.is_dawn()) descriptor.nextInChain = &toggles.chain;
+  DawnCache cache;
+  device->shader_cache_ = shader_cache_for(library, adapter, options);
+  if (device->shader_cache_ != nullptr) {
+    cache = callbacks_of(*device->shader_cache_);
+    cache.chain.next = descriptor.nextInChain;
+    descriptor.nextInChain = &cache.chain;
+  }
   descriptor.requiredFeatureCount = features.size();
   descriptor.requiredFeatures = features.data();
   descriptor.requiredLimits = &request.values;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "webgpu/adapters.hpp"
+#include "webgpu/blob_cache.hpp"
 
 namespace kernelpack::webgpu {
 
@@ -42,6 +43,8 @@ class GpuDevice {
   const DeviceFacts& facts() const noexcept { return facts_; }
   const GpuAdapter& adapter() const noexcept { return adapter_; }
   bool adopted() const noexcept { return adopted_; }
+  /// Null where the library has no such cache or none is wanted.
+  const BlobCache* shader_cache() const noexcept { return shader_cache_.get(); }
 
   std::unique_lock<std::mutex> lock() const { return std::unique_lock(mutex_); }
   /// Whether the library is not safe to use from a second thread while one waits.
@@ -75,6 +78,7 @@ class GpuDevice {
   WGPULimits limits_{};
   DeviceFacts facts_;
   GpuAdapter adapter_;
+  std::shared_ptr<BlobCache> shader_cache_;
   bool adopted_ = false;
   bool waits_need_lock_ = false;
   mutable std::mutex mutex_;

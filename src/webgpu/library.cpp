@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <fstream>
 #include <map>
 #include <mutex>
 #include <system_error>
+
+#include "base/digest.hpp"
 
 namespace kernelpack::webgpu {
 namespace {
@@ -103,6 +106,23 @@ std::shared_ptr<const Library> Library::loaded(const std::filesystem::path& path
     throw Error(ErrorKind::device, "The process has not loaded the WebGPU library that the device belongs to",
                 path.string());
   return from_symbols([handle](const char* name) { return dlsym(handle, name); }, path.string());
+}
+
+std::string Library::build() const {
+  // The ends of the file hold its build identifier and its tables; all of it would take longer than what is
+  // won.
+  constexpr std::streamoff kEnd = std::streamoff{64} << 10;
+  std::ifstream file(origin_, std::ios::binary);
+  file.seekg(0, std::ios::end);
+  const std::streamoff size = file.tellg();
+  if (!file || size < 2 * kEnd) return {};
+  std::string ends(2 * kEnd, '\0');
+  file.seekg(0);
+  file.read(ends.data(), kEnd);
+  file.seekg(size - kEnd);
+  file.read(ends.data() + kEnd, kEnd);
+  if (!file) return {};
+  return fmt::format("{} {}", size, hex(sha256(ends)));
 }
 
 const std::vector<FeatureNumber>& Library::features() const noexcept {

@@ -42,6 +42,8 @@ class Library {
   std::string_view name() const noexcept { return is_dawn() ? "Dawn" : "wgpu-native"; }
   /// Where it came from: the file's path.
   const std::string& origin() const noexcept { return origin_; }
+  /// What tells this build of the library from others; empty if its file cannot be read.
+  std::string build() const;
   /// The features that a device may be asked for (format.md 13.1), with this library's numbers.
   const std::vector<FeatureNumber>& features() const noexcept;
 

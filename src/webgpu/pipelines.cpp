@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-
-#include "webgpu/shader_module.hpp"
+#include <optional>
+#include <utility>
+#include <vector>
 
 namespace kernelpack::webgpu {
 namespace {
@@ -22,18 +23,6 @@ std::string key_of(const PlannedPass& pass, bool dynamic_uniforms) {
   key += '\n';
   key += *pass.wgsl;
   return key;
-}
-
-WGPUBufferBindingType binding_type(BufferKind kind) {
-  switch (kind) {
-    case BufferKind::read_only_storage:
-      return WGPUBufferBindingType_ReadOnlyStorage;
-    case BufferKind::storage:
-      return WGPUBufferBindingType_Storage;
-    case BufferKind::uniform:
-      break;
-  }
-  return WGPUBufferBindingType_Uniform;
 }
 
 void require(std::uint64_t count, std::uint64_t limit, std::string_view what, std::string_view name,
@@ -66,78 +55,79 @@ void PipelineCache::require_limits(const PlannedPass& pass) const {
   }
 }
 
-std::shared_ptr<const Pipeline> PipelineCache::get(const PlannedPass& pass) {
+PipelineRequest PipelineCache::request_of(const PlannedPass& pass) const {
+  return {&pass, uniform_count(pass) <= device_.limits().maxDynamicUniformBuffersPerPipelineLayout};
+}
+
+std::shared_ptr<PipelineCache::Entry> PipelineCache::entry_of(const PlannedPass& pass) {
   if (!pass.wgsl)
     throw Error(ErrorKind::template_,
                 fmt::format("Pass {} has no shader text: its template ({}) is absent from the package",
                             pass.id, pass.shader));
-  const bool dynamic = uniform_count(pass) <= device_.limits().maxDynamicUniformBuffersPerPipelineLayout;
-  std::shared_ptr<Entry> entry;
-  {
-    const std::lock_guard lock(mutex_);
-    auto& slot = entries_[key_of(pass, dynamic)];
-    if (slot == nullptr) slot = std::make_shared<Entry>();
-    entry = slot;
-  }
+  std::string key = key_of(pass, request_of(pass).dynamic_uniforms);
+  const std::lock_guard lock(mutex_);
+  auto& slot = entries_[std::move(key)];
+  if (slot == nullptr) slot = std::make_shared<Entry>();
+  return slot;
+}
+
+void PipelineCache::count_one() {
+  const std::lock_guard lock(mutex_);
+  ++compiled_;
+}
+
+std::shared_ptr<const Pipeline> PipelineCache::get(const PlannedPass& pass) {
+  const std::shared_ptr<Entry> entry = entry_of(pass);
   const std::lock_guard lock(entry->mutex);
   if (entry->pipeline == nullptr) {
     require_limits(pass);
-    entry->pipeline = compile(pass, dynamic);
-    const std::lock_guard count_lock(mutex_);
-    ++compiled_;
+    const PipelineRequest request = request_of(pass);
+    build_pipelines(device_, std::span(&request, 1), [&](std::size_t, PipelineResult result) {
+      if (auto* error = std::get_if<Error>(&result)) throw *error;
+      entry->pipeline = std::get<0>(std::move(result));
+    });
+    count_one();
   }
   return entry->pipeline;
 }
 
-std::shared_ptr<const Pipeline> PipelineCache::compile(const PlannedPass& pass, bool dynamic_uniforms) const {
-  const Functions& f = device_.functions();
-  const auto lock = device_.lock();
-  device_.require_alive();
-  auto made = std::make_shared<Pipeline>();
-  made->dynamic_uniforms = dynamic_uniforms;
-
-  ErrorScope module_scope(device_);
-  const auto module = create_module(device_, *pass.wgsl, pass.shader);
-  if (const auto refused = module_scope.close())
-    throw shader_error(device_, *refused, *pass.wgsl, pass.shader, pass.id);
-
-  ErrorScope scope(device_, {WGPUErrorFilter_Validation, WGPUErrorFilter_Internal});
-  std::uint32_t groups = 0;
-  for (const PlannedBinding& binding : pass.bindings) groups = std::max(groups, binding.group + 1);
-  std::vector<WGPUBindGroupLayout> raw_groups;
-  for (std::uint32_t group = 0; group < groups; ++group) {
-    std::vector<WGPUBindGroupLayoutEntry> entries;
-    for (const PlannedBinding& binding : pass.bindings) {
-      if (binding.group != group) continue;
-      WGPUBindGroupLayoutEntry entry{};
-      entry.binding = binding.index;
-      entry.visibility = WGPUShaderStage_Compute;
-      entry.buffer.type = binding_type(binding.buffer);
-      entry.buffer.hasDynamicOffset = dynamic_uniforms && binding.buffer == BufferKind::uniform ? 1 : 0;
-      entries.push_back(entry);
-    }
-    WGPUBindGroupLayoutDescriptor descriptor{};
-    descriptor.entryCount = entries.size();
-    descriptor.entries = entries.data();
-    made->groups.emplace_back(f.DeviceCreateBindGroupLayout(device_.get(), &descriptor),
-                              f.BindGroupLayoutRelease);
-    raw_groups.push_back(made->groups.back().get());
+void PipelineCache::get_all(std::span<const PlannedPass* const> passes, const PipelineProgress& progress) {
+  struct Missing {
+    const PlannedPass* pass;
+    std::shared_ptr<Entry> entry;
+  };
+  std::vector<std::shared_ptr<Entry>> known;
+  std::vector<Missing> missing;
+  std::vector<PipelineRequest> requests;
+  for (const PlannedPass* pass : passes) {
+    std::shared_ptr<Entry> entry = entry_of(*pass);
+    if (std::find(known.begin(), known.end(), entry) != known.end()) continue;
+    known.push_back(entry);
+    const std::lock_guard lock(entry->mutex);
+    if (entry->pipeline != nullptr) continue;
+    require_limits(*pass);
+    missing.push_back({pass, std::move(entry)});
+    requests.push_back(request_of(*pass));
   }
-  WGPUPipelineLayoutDescriptor layout{};
-  layout.bindGroupLayoutCount = raw_groups.size();
-  layout.bindGroupLayouts = raw_groups.data();
-  made->layout = Handle<WGPUPipelineLayout>(f.DeviceCreatePipelineLayout(device_.get(), &layout),
-                                            f.PipelineLayoutRelease);
-  WGPUComputePipelineDescriptor descriptor{};
-  descriptor.label = view(pass.id);
-  descriptor.layout = made->layout.get();
-  descriptor.compute.module = module.get();
-  descriptor.compute.entryPoint = view(pass.entry_point);
-  made->pipeline = Handle<WGPUComputePipeline>(f.DeviceCreateComputePipeline(device_.get(), &descriptor),
-                                               f.ComputePipelineRelease);
-  if (const auto refused = scope.close())
-    throw shader_error(device_, *refused, *pass.wgsl, pass.shader, pass.id);
-  return made;
+  std::size_t done = known.size() - missing.size();
+  if (progress) progress(done, known.size());
+  // No entry is locked meanwhile: `progress` may use the device. Who compiled the same pass in between keeps
+  // its pipeline.
+  std::optional<std::pair<std::size_t, Error>> first;
+  build_pipelines(device_, requests, [&](std::size_t index, PipelineResult result) {
+    if (auto* error = std::get_if<Error>(&result)) {
+      if (!first || index < first->first) first.emplace(index, std::move(*error));
+      return;
+    }
+    {
+      Entry& entry = *missing[index].entry;
+      const std::lock_guard lock(entry.mutex);
+      if (entry.pipeline == nullptr) entry.pipeline = std::get<0>(std::move(result));
+    }
+    count_one();
+    if (progress) progress(++done, known.size());
+  });
+  if (first) throw first->second;
 }
 
 std::uint64_t PipelineCache::compiled() const {

@@ -1,25 +1,19 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
-#include <vector>
 
-#include "webgpu/gpu_device.hpp"
+#include "webgpu/pipeline_build.hpp"
 
 namespace kernelpack::webgpu {
 
-/// A compute pipeline with the layouts that bind groups need.
-struct Pipeline {
-  std::vector<Handle<WGPUBindGroupLayout>>
-      groups;  ///< by group index; a group without bindings has a layout too
-  Handle<WGPUPipelineLayout> layout;
-  Handle<WGPUComputePipeline> pipeline;
-  /// Uniforms are bound with dynamic offsets, in the order of their binding numbers.
-  bool dynamic_uniforms = false;
-};
+/// How many pipelines of those that are needed are there.
+using PipelineProgress = std::function<void(std::size_t done, std::size_t total)>;
 
 /// Compiled pipelines by rendered text, entry point and binding types; shared by all kernels of a device.
 class PipelineCache {
@@ -30,6 +24,10 @@ class PipelineCache {
   /// the device's lock. Throws shader, naming the compiler, its text and the place, or limit for too many
   /// bindings.
   std::shared_ptr<const Pipeline> get(const PlannedPass& pass);
+  /// Compiles what is not there yet, several at a time. `progress` counts distinct pipelines, those that are
+  /// there included. The others are compiled although one fails. Throws as `get`, for the first pass that
+  /// fails.
+  void get_all(std::span<const PlannedPass* const> passes, const PipelineProgress& progress = {});
   std::uint64_t compiled() const;
 
  private:
@@ -37,8 +35,11 @@ class PipelineCache {
     std::mutex mutex;
     std::shared_ptr<const Pipeline> pipeline;
   };
-  std::shared_ptr<const Pipeline> compile(const PlannedPass& pass, bool dynamic_uniforms) const;
+  /// Throws template_ if there is no text.
+  std::shared_ptr<Entry> entry_of(const PlannedPass& pass);
+  PipelineRequest request_of(const PlannedPass& pass) const;
   void require_limits(const PlannedPass& pass) const;
+  void count_one();
 
   const GpuDevice& device_;
   mutable std::mutex mutex_;

@@ -23,8 +23,15 @@ class Compiler {
     program_->op = plan_.op;
     program_->variant = plan_.variant;
     for (const BoundTensor& tensor : plan_.tensors) add_tensor(tensor);
-    for (const PlannedPass& pass : plan_.passes)
-      if (pass.skip == PlannedPass::Skip::none) add_pass(pass);
+    std::vector<const PlannedPass*> running;
+    for (const PlannedPass& pass : plan_.passes) {
+      if (!runs(pass)) continue;
+      check_pass(pass);
+      running.push_back(&pass);
+    }
+    // Together, so that they compile at the same time; a single one is not worth the detour.
+    if (running.size() > 1) pipelines_.get_all(running);
+    for (std::size_t i = 0; i < running.size(); ++i) complete_pass(*running[i], program_->passes[i]);
     return std::move(program_);
   }
 
@@ -62,8 +69,17 @@ class Compiler {
                 fmt::format("Pass {} binds scratch that the plan lacks ({})", pass.id, id));
   }
 
-  void add_pass(const PlannedPass& pass) {
-    if (std::find(pass.workgroups.begin(), pass.workgroups.end(), 0u) != pass.workgroups.end()) return;
+  static std::vector<const PlannedBinding*> sorted_bindings(const PlannedPass& pass) {
+    std::vector<const PlannedBinding*> bindings;
+    for (const PlannedBinding& binding : pass.bindings) bindings.push_back(&binding);
+    std::stable_sort(bindings.begin(), bindings.end(), [](const PlannedBinding* a, const PlannedBinding* b) {
+      return std::pair(a->group, a->index) < std::pair(b->group, b->index);
+    });
+    return bindings;
+  }
+
+  // Everything that needs no compiled pipeline.
+  void check_pass(const PlannedPass& pass) {
     const std::uint32_t limit = std::min(device_.limits().maxComputeWorkgroupsPerDimension, 65535u);
     for (std::size_t axis = 0; axis < 3; ++axis) {
       if (pass.workgroups[axis] > limit)
@@ -79,20 +95,19 @@ class Compiler {
     program_->submits_between |= pass.submit_after;
     for (const auto& [input, output] : pass.view_aliases)
       made.view_aliases.emplace_back(tensor_index(input, pass), tensor_index(output, pass));
-    std::vector<const PlannedBinding*> bindings;
-    for (const PlannedBinding& binding : pass.bindings) bindings.push_back(&binding);
-    std::stable_sort(bindings.begin(), bindings.end(), [](const PlannedBinding* a, const PlannedBinding* b) {
-      return std::pair(a->group, a->index) < std::pair(b->group, b->index);
-    });
-    for (const PlannedBinding* binding : bindings) {
+    for (const PlannedBinding* binding : sorted_bindings(pass)) {
       if (binding->resource == PlannedBinding::Resource::uniform) continue;
       group(made, binding->group).storage.push_back(storage_binding(*binding, pass));
     }
     require_no_conflict(made);
     for (const PassGroup& one : made.groups) require_entries(one, pass);
+    program_->passes.push_back(std::move(made));
+  }
+
+  void complete_pass(const PlannedPass& pass, ProgramPass& made) {
     made.pipeline = pipelines_.get(pass);
     const auto lock = device_.lock();
-    for (const PlannedBinding* binding : bindings) {
+    for (const PlannedBinding* binding : sorted_bindings(pass)) {
       if (binding->resource != PlannedBinding::Resource::uniform) continue;
       PassGroup& target = group(made, binding->group);
       target.uniforms.push_back({binding->index, binding->words.size() * 4, uniforms_.store(binding->words)});
@@ -101,7 +116,6 @@ class Compiler {
     }
     // A pipeline layout with a gap wants an empty group there.
     for (std::uint32_t index = 0; index < made.pipeline->groups.size(); ++index) group(made, index);
-    program_->passes.push_back(std::move(made));
   }
 
   static PassGroup& group(ProgramPass& pass, std::uint32_t index) {
@@ -171,6 +185,11 @@ class Compiler {
 };
 
 }  // namespace
+
+bool runs(const PlannedPass& pass) noexcept {
+  return pass.skip == PlannedPass::Skip::none &&
+         std::find(pass.workgroups.begin(), pass.workgroups.end(), 0u) == pass.workgroups.end();
+}
 
 std::shared_ptr<const Program> compile(const GpuDevice& device, PipelineCache& pipelines,
                                        UniformStore& uniforms, const Plan& plan) {

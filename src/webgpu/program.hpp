@@ -73,6 +73,9 @@ struct Program {
   bool submits_between = false;  ///< a pass asks for submitAfter
 };
 
+/// Whether the pass has anything to dispatch.
+bool runs(const PlannedPass& pass) noexcept;
+
 /// Compiles the plan. Checks every limit that does not depend on the caller's buffers. Throws limit, shader,
 /// contract (a sized binding larger than its tensor, one tensor bound for reading and writing in one pass) or
 /// device.

@@ -9,6 +9,7 @@
 #include "kernelpack/device_tensor.hpp"
 #include "kernelpack/gpu.hpp"
 #include "kernelpack/plan.hpp"
+#include "kernelpack/prewarm.hpp"
 #include "kernelpack/tensor.hpp"
 #include "kernelpack/timing.hpp"
 
@@ -84,8 +85,10 @@ class Submission {
 };
 /// Waits until everything submitted is done; false if the timeout passes first.
 bool wait_until_idle(const Engine& engine, std::optional<std::chrono::nanoseconds> timeout);
-/// Compiles what the plan needs.
-void prewarm(Engine& engine, const Plan& plan);
+/// Compiles what the plans need, several pipelines at a time. `progress` counts distinct pipelines.
+void prewarm(Engine& engine, std::span<const std::shared_ptr<const Plan>> plans,
+             const PrewarmProgress& progress);
+std::optional<ShaderCacheState> shader_cache(const Engine& engine);
 
 /// A run that is under way. Destroying it before the end drops the results.
 class PendingRun {

@@ -162,8 +162,4 @@ bool wait_until_idle(const Engine& engine, std::optional<std::chrono::nanosecond
   return wait_for_queue(engine.device(), after(timeout));
 }
 
-void prewarm(Engine& engine, const Plan& plan) {
-  engine.program(plan);
-}
-
 }  // namespace kernelpack::webgpu

@@ -66,8 +66,11 @@ void read(const DeviceTensor&, const MutableTensorView&) {
 bool wait_until_idle(const Engine&, std::optional<std::chrono::nanoseconds>) {
   refuse();
 }
-void prewarm(Engine&, const Plan&) {
+void prewarm(Engine&, std::span<const std::shared_ptr<const Plan>>, const PrewarmProgress&) {
   refuse();
+}
+std::optional<ShaderCacheState> shader_cache(const Engine&) {
+  return std::nullopt;
 }
 
 Submission::Submission(std::shared_ptr<Engine>) {

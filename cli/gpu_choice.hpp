@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+#include "kernelpack/gpu.hpp"
+
+namespace kernelpack::cli {
+
+/// Whether a value of --device is "gpu" or "gpu:NAME".
+bool is_gpu_choice(const std::string& value);
+
+/// The GPU that --device and --library name; `halves`: one with float16.
+GpuOptions gpu_options(const std::string& device, const std::string& library, bool halves);
+
+}  // namespace kernelpack::cli
