@@ -263,7 +263,8 @@ Result map(const Value& operand, const FilterCall& filter) {
       fail(fmt::format("The filter map finds {} where a dict is expected", name_value(item)));
     }
     Value value = attribute_at(item, attribute->string());
-    items.push_back(value.is_undefined() ? absent : std::move(value));
+    if (value.is_undefined()) value = absent;
+    items.push_back(std::move(value));
   }
   return Value::list(std::move(items));
 }

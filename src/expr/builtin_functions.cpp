@@ -259,19 +259,21 @@ Value axis_value(Call& call, Meter& meter) {
 }
 
 Value is_unique_int_list(Call& call, Meter& meter) {
-  const Value no = Value::boolean(false);
-  if (!call[0].is_list_or_tuple() || !call[1].is_number() || !call[2].is_number()) return no;
+  if (!call[0].is_list_or_tuple() || !call[1].is_number() || !call[2].is_number())
+    return Value::boolean(false);
   const double low = call[1].number();
   const double high = call[2].number();
-  if (call.arguments.size() > 3 && !call[3].is_number() && !call[3].is_undefined()) return no;
+  if (call.arguments.size() > 3 && !call[3].is_number() && !call[3].is_undefined())
+    return Value::boolean(false);
   const double rank = call[3].is_number() ? call[3].number() : 0;
-  if (!is_integral(low) || !is_integral(high) || !is_integral(rank) || rank < 0) return no;
+  if (!is_integral(low) || !is_integral(high) || !is_integral(rank) || rank < 0) return Value::boolean(false);
   std::unordered_set<double> seen;
   meter.list(call[0].items().size());
   for (const Value& item : call[0].items()) {
     if (!item.is_number() || !is_integral(item.number()) || item.number() < low || item.number() >= high)
-      return no;
-    if (!seen.insert(rank > 0 ? wrapped(item.number(), rank) : item.number() + 0.0).second) return no;
+      return Value::boolean(false);
+    if (!seen.insert(rank > 0 ? wrapped(item.number(), rank) : item.number() + 0.0).second)
+      return Value::boolean(false);
   }
   return Value::boolean(true);
 }

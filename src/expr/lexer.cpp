@@ -209,7 +209,7 @@ class Lexer {
     token.kind = kind;
     token.span = {begin, position_};
     token.text = text_.substr(begin, position_ - begin);
-    tokens_.push_back(std::move(token));
+    tokens_.push_back(token);
     last_ = kind;
   }
 

@@ -91,7 +91,7 @@ class MakeNamespace final : public expr::Function {
     if (call.keywords != nullptr) {
       for (const Dict::Entry& entry : call.keywords->entries()) entries.set(entry.key, entry.value);
     }
-    const Value made = Value::name_space(std::move(entries));
+    Value made = Value::name_space(std::move(entries));
     call.evaluator->adopt_namespace(made);
     return made;
   }

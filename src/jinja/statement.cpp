@@ -81,8 +81,8 @@ class ProgramParser {
     return made;
   }
 
-  std::uint32_t add(Statement statement) {
-    program_.statements.push_back(std::move(statement));
+  std::uint32_t add(const Statement& statement) {
+    program_.statements.push_back(statement);
     return static_cast<std::uint32_t>(program_.statements.size() - 1);
   }
 
