@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -61,7 +62,11 @@ std::vector<Outcome> fetch_all(const std::vector<std::string>& sources, GetOptio
     }
   };
   std::vector<std::jthread> threads;
-  for (std::size_t i = 1; i < std::min(kPackagesAtOnce, sources.size()); ++i) threads.emplace_back(work);
+  try {
+    for (std::size_t i = 1; i < std::min(kPackagesAtOnce, sources.size()); ++i) threads.emplace_back(work);
+  } catch (const std::system_error&) {
+    // Fewer threads than wanted do the same work.
+  }
   work();
   threads.clear();
   return outcomes;

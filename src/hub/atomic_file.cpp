@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr auto kLongestLockWait = std::chrono::seconds(5);
+constexpr auto kLongestLockWait = std::chrono::seconds(1);
 constexpr int kNameAttempts = 16;
 
 [[noreturn]] void fail(std::string_view what, int code, const fs::path& path) {
@@ -122,6 +122,10 @@ std::optional<std::string> read_if_present(const fs::path& path, std::size_t lim
   } catch (const Error&) {
     return std::nullopt;
   }
+}
+
+void touch(const fs::path& path) noexcept {
+  (void)!::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);
 }
 
 FileLock::FileLock(const fs::path& path) {

@@ -24,8 +24,11 @@ void make_folder(const std::filesystem::path& folder);
 /// cannot be read, or it is larger.
 std::optional<std::string> read_if_present(const std::filesystem::path& path, std::size_t limit);
 
-/// An advisory lock that other processes which take it can see. Taking it waits for a few seconds at most,
-/// and then goes on without: nothing may depend on holding it.
+/// Makes the file count as changed now, where that is allowed.
+void touch(const std::filesystem::path& path) noexcept;
+
+/// An advisory lock that other processes which take it can see. Taking it waits for a second at most, and
+/// then goes on without: nothing may depend on holding it.
 class FileLock {
  public:
   explicit FileLock(const std::filesystem::path& path);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -67,7 +68,11 @@ void Downloads::get_all(const std::vector<Wanted>& wanted,
   {
     const std::size_t count = std::min(std::max<std::size_t>(settings_.limits.parallel, 1), wanted.size());
     std::vector<std::jthread> threads;
-    for (std::size_t i = 1; i < count; ++i) threads.emplace_back(work);
+    try {
+      for (std::size_t i = 1; i < count; ++i) threads.emplace_back(work);
+    } catch (const std::system_error&) {
+      // Fewer threads than wanted do the same work.
+    }
     work();
   }
   if (fault) std::rethrow_exception(fault);

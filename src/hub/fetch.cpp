@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/digest.hpp"
+#include "hub/atomic_file.hpp"
 #include "hub/contents.hpp"
 #include "hub/downloads.hpp"
 #include "hub/hub_cache.hpp"
@@ -48,7 +49,10 @@ class Remote {
   FetchedPackage fetch_newest() {
     std::optional<FetchedPackage> fetched;
     if (settings_.offline) return fetch_offline();
-    KnownStates::of_process().with(memory_key(), [&](const std::optional<KnownState>& known) {
+    const auto wait = [this] {
+      if (options_.cancel.stop_requested()) throw Error(ErrorKind::io, "The download is cancelled", text_);
+    };
+    KnownStates::of_process().with(memory_key(), wait, [&](const std::optional<KnownState>& known) {
       fetched = known ? fetch_known(*known) : ask();
       return KnownState{state_of(*fetched), fetched->origin.note};
     });
@@ -94,6 +98,7 @@ class Remote {
                         const HttpAnswer* metadata = nullptr) {
     const std::unique_ptr<Copy> copy = copy_of(state);
     const Contents contents = contents_of(*copy, downloads, state);
+    touch(copy->folder());  // in use, says it to a prune
     if (metadata != nullptr) accept_metadata(contents, *metadata);
     Package package = complete(contents);
     check(package);

@@ -187,7 +187,7 @@ struct HttpClient::State {
       std::string name(line.substr(0, colon));
       for (char& c : name)
         if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-      state.headers.emplace(std::move(name), trimmed(line.substr(colon + 1)));
+      state.headers.emplace(std::move(name), printable(trimmed(line.substr(colon + 1))));
     } catch (...) {
       state.thrown = std::current_exception();
       return 0;
@@ -270,7 +270,7 @@ struct HttpClient::State {
   }
 
   std::string cause(CURLcode code) const {
-    return clip(reason[0] != '\0' ? std::string_view(reason.data()) : curl_easy_strerror(code), 200);
+    return clip(printable(reason[0] != '\0' ? reason.data() : curl_easy_strerror(code)), 200);
   }
 
   /// Waits; throws if cancelled.

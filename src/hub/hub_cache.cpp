@@ -66,11 +66,8 @@ std::optional<std::string> blob_fault(std::string_view blob_name, std::string_vi
                      blob_name.size() == 40 ? "git SHA-1" : "SHA-256", actual, blob_name);
 }
 
-RepositoryCache::RepositoryCache(fs::path cache, const Repository& repository) : cache_(std::move(cache)) {
-  const std::string folder = fmt::format("kernels--{}--{}", repository.organisation, repository.name);
-  root_ = cache_ / folder;
-  locks_ = cache_ / ".locks" / folder;
-}
+RepositoryCache::RepositoryCache(const fs::path& cache, const Repository& repository)
+    : root_(cache / fmt::format("kernels--{}--{}", repository.organisation, repository.name)) {}
 
 std::optional<std::string> RepositoryCache::commit_of(const std::string& branch) const {
   constexpr std::size_t kMostBytes = 256;
@@ -88,6 +85,10 @@ void RepositoryCache::set_commit(const std::string& branch, const std::string& c
   } catch (const Error&) {
     // The files are there, and the next call asks the Hub again.
   }
+}
+
+fs::path lock_of(const fs::path& root, const std::string& blob_name) {
+  return root.parent_path() / ".locks" / root.filename() / (blob_name + ".lock");
 }
 
 fs::path RepositoryCache::snapshot(const std::string& commit) const {
@@ -109,10 +110,15 @@ void Snapshot::store(const std::string& file, const HttpAnswer& answer) {
   if (!is_blob_name(name))
     throw Error(ErrorKind::io,
                 fmt::format("The ETag ({}) of {} cannot be the name of a file", clip(name), file), file);
+  // A blob of another name must not be replaced by what a digest, and not that name, vouches for. The name of
+  // metadata.json is all that vouches for it, so it stays.
+  if (file != "metadata.json" && blob_fault(name, answer.body)) name = git_blob_id(answer.body);
   const fs::path blob = cache_.root() / "blobs" / name;
   tag_cache(cache_.root().parent_path());
-  const FileLock lock(cache_.locks() / (name + ".lock"));
-  if (read_if_present(blob, answer.body.size()) != answer.body)
+  const FileLock lock(lock_of(cache_.root(), name));
+  if (read_if_present(blob, answer.body.size()) == answer.body)
+    touch(blob);  // so that a prune under way takes it for young
+  else
     write_atomically(blob, answer.body, ".incomplete");
   link_atomically(place(file), fs::path("../../../../blobs") / name, answer.body);
 }

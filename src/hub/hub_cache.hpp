@@ -16,7 +16,7 @@ namespace kernelpack::hub {
 ///     .locks/kernels--ORG--NAME/ETAG.lock
 class RepositoryCache {
  public:
-  RepositoryCache(std::filesystem::path cache, const Repository& repository);
+  RepositoryCache(const std::filesystem::path& cache, const Repository& repository);
 
   /// The commit that a branch was at when last asked; nothing if unknown.
   std::optional<std::string> commit_of(const std::string& branch) const;
@@ -24,12 +24,9 @@ class RepositoryCache {
   void set_commit(const std::string& branch, const std::string& commit) const;
   std::filesystem::path snapshot(const std::string& commit) const;
   std::filesystem::path root() const { return root_; }
-  std::filesystem::path locks() const { return locks_; }
 
  private:
-  std::filesystem::path cache_;
   std::filesystem::path root_;
-  std::filesystem::path locks_;
 };
 
 /// The files of one commit.
@@ -46,6 +43,9 @@ class Snapshot final : public Copy {
 /// Why `content` does not fit a blob of that name: 40 hexadecimal digits are its git SHA-1, 64 its SHA-256;
 /// other names say nothing about it. Nothing if it fits.
 std::optional<std::string> blob_fault(std::string_view blob_name, std::string_view content);
+
+/// The lock of a blob of the repository whose folder is `root`.
+std::filesystem::path lock_of(const std::filesystem::path& root, const std::string& blob_name);
 
 /// Whether an ETag can be a file name.
 bool is_blob_name(std::string_view etag) noexcept;

@@ -1,5 +1,8 @@
 #include "hub/known_states.hpp"
 
+#include <chrono>
+#include <thread>
+
 namespace kernelpack::hub {
 
 KnownStates& KnownStates::of_process() {
@@ -8,7 +11,7 @@ KnownStates& KnownStates::of_process() {
 }
 
 void KnownStates::with(
-    const std::string& key,
+    const std::string& key, const std::function<void()>& wait,
     const std::function<std::optional<KnownState>(const std::optional<KnownState>&)>& use) {
   std::shared_ptr<Entry> entry;
   {
@@ -17,13 +20,12 @@ void KnownStates::with(
     if (!place) place = std::make_shared<Entry>();
     entry = place;
   }
-  const std::scoped_lock lock(entry->mutex);
+  std::unique_lock lock(entry->mutex, std::try_to_lock);
+  for (; !lock.owns_lock(); (void)lock.try_lock()) {
+    wait();
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
   entry->known = use(entry->known);
-}
-
-void KnownStates::clear() {
-  const std::scoped_lock lock(mutex_);
-  entries_.clear();
 }
 
 }  // namespace kernelpack::hub

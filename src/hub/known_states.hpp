@@ -16,17 +16,15 @@ struct KnownState {
 };
 
 /// The memory of the process. Thread-safe; callers that ask about the same key at the same time wait for the
-/// first.
+/// first, but no longer than until `wait`, which is called again and again meanwhile, throws.
 class KnownStates {
  public:
   static KnownStates& of_process();
 
   /// Calls `use` with what is known under `key`, or with nothing; keeps what it returns. If it throws, what
   /// was known stays.
-  void with(const std::string& key,
+  void with(const std::string& key, const std::function<void()>& wait,
             const std::function<std::optional<KnownState>(const std::optional<KnownState>&)>& use);
-  /// Forgets everything, as a new process would begin.
-  void clear();
 
  private:
   struct Entry {

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <optional>
 #include <set>
 #include <string>
 #include <system_error>
 #include <utility>
 
+#include "hub/atomic_file.hpp"
 #include "hub/hub_cache.hpp"
 #include "hub/inventory.hpp"
 #include "hub/settings.hpp"
@@ -34,13 +36,8 @@ class Pruning {
         remove_folder(cached);
         continue;
       }
-      for (const hub::DamagedFile& file : hub::find_damage(cached)) {
-        // The content itself is damaged, so other links to it are as well.
-        std::error_code error;
-        const fs::path link = fs::read_symlink(file.path, error);
-        remove(file.path, "damaged file");
-        if (!error) remove(root_of(cached) / "blobs" / link.filename(), "damaged file");
-      }
+      for (const hub::DamagedFile& file : hub::find_damage(cached)) remove_damaged(cached, file.path);
+      remove_unfinished(cached.folder / "build" / "webgpu");
     }
     for (const fs::path& root : roots) {
       remove_unfinished(root / "blobs");
@@ -50,14 +47,41 @@ class Pruning {
     const hub::UrlCache urls(settings_.url_cache);
     remove_unfinished(urls.urls());
     for (const fs::path& folder : hub::entries_of(urls.packages()))
-      remove_unfinished(folder / "build" / "webgpu");
+      if (hub::is_state(folder.filename().string())) remove_unfinished(folder / "build" / "webgpu");
     return std::move(removed_);
   }
 
  private:
-  static fs::path root_of(const CachedPackage& cached) {
-    return cached.kind == PackageOrigin::Kind::hub ? cached.folder.parent_path().parent_path()
-                                                   : cached.folder;
+  /// Whether a folder between the caches and `path` is a symbolic link. What lies behind one is not the
+  /// cache's to remove.
+  bool is_behind_link(const fs::path& path) const {
+    std::error_code ignored;
+    for (fs::path folder = path.parent_path(); folder.has_relative_path(); folder = folder.parent_path()) {
+      if (folder == settings_.hub_cache || folder == settings_.url_cache) return false;
+      if (fs::is_symlink(fs::symlink_status(folder, ignored))) return true;
+    }
+    return false;
+  }
+
+  /// Held while a blob is removed, so that a download that wants to keep it sees it gone or keeps it.
+  void take(std::optional<hub::FileLock>& lock, const fs::path& root, const std::string& blob) const {
+    if (!prune_.dry_run) lock.emplace(hub::lock_of(root, blob));
+  }
+
+  void remove_damaged(const CachedPackage& cached, const fs::path& path) {
+    const fs::path root = cached.folder.parent_path().parent_path();
+    std::error_code error;
+    const std::string blob = fs::read_symlink(path, error).filename().string();
+    const bool linked = !error && cached.kind == PackageOrigin::Kind::hub && hub::is_blob_name(blob);
+    std::optional<hub::FileLock> lock;
+    if (linked) take(lock, root, blob);
+    // A download may have mended it meanwhile.
+    const std::vector<hub::DamagedFile> damage = hub::find_damage(cached);
+    if (std::none_of(damage.begin(), damage.end(), [&](const auto& file) { return file.path == path; }))
+      return;
+    remove(path, "damaged file");
+    // The content itself is damaged, so other links to it are as well.
+    if (linked) remove(root / "blobs" / blob, "damaged file");
   }
 
   bool is_old(const fs::path& path) const {
@@ -70,9 +94,12 @@ class Pruning {
   void remove(const fs::path& path, std::string reason) {
     struct stat status {};
     if (gone_.contains(path) || ::lstat(path.c_str(), &status) != 0 || S_ISDIR(status.st_mode)) return;
+    if (is_behind_link(path)) return;
     if (!prune_.dry_run) {
       std::error_code error;
-      if (!fs::remove(path, error) || error)
+      // False without an error: another process was faster.
+      if (!fs::remove(path, error) && !error) return;
+      if (error)
         throw Error(ErrorKind::io, "The file cannot be removed from the cache (" + error.message() + ")",
                     path.string());
     }
@@ -85,12 +112,14 @@ class Pruning {
     const std::string reason =
         cached.kind == PackageOrigin::Kind::hub ? "detached commit" : "copy without a URL";
     // Links are not followed, so only what lies in the folder itself goes.
+    if (is_behind_link(cached.folder / "build")) return;
     std::vector<fs::path> files;
     std::vector<fs::path> folders{cached.folder};
     std::error_code error;
+    std::error_code ignored;
     for (auto entry = fs::recursive_directory_iterator(cached.folder, error);
          !error && entry != fs::recursive_directory_iterator(); entry.increment(error))
-      (entry->is_directory() && !entry->is_symlink() ? folders : files).push_back(entry->path());
+      (fs::is_directory(entry->symlink_status(ignored)) ? folders : files).push_back(entry->path());
     for (const fs::path& file : files) remove(file, reason);
     if (prune_.dry_run) return;
     for (auto folder = folders.rbegin(); folder != folders.rend(); ++folder) fs::remove(*folder, error);
@@ -108,16 +137,22 @@ class Pruning {
     std::set<std::string> used;
     std::error_code error;
     auto entry = fs::recursive_directory_iterator(root / "snapshots", error);
-    for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
-      if (!entry->is_symlink() || gone_.contains(entry->path())) continue;
-      std::error_code unreadable;
-      used.insert(fs::read_symlink(entry->path(), unreadable).filename().string());
-    }
     // An incomplete view of what is used must not cost a blob.
+    if (is_behind_link(root / "snapshots" / "any")) return;
+    for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+      std::error_code ignored;
+      if (!fs::is_symlink(entry->symlink_status(ignored)) || gone_.contains(entry->path())) continue;
+      if (entry->is_directory(ignored)) return;
+      used.insert(fs::read_symlink(entry->path(), ignored).filename().string());
+    }
     if (error) return;
     for (const fs::path& blob : hub::entries_of(root / "blobs")) {
       const std::string name = blob.filename().string();
-      if (!used.contains(name) && hub::is_blob_name(name) && is_old(blob)) remove(blob, "unused blob");
+      if (used.contains(name) || !hub::is_blob_name(name) || !is_old(blob)) continue;
+      std::optional<hub::FileLock> lock;
+      take(lock, root, name);
+      if (lock && !lock->held()) continue;
+      if (is_old(blob)) remove(blob, "unused blob");
     }
   }
 

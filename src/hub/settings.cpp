@@ -94,6 +94,13 @@ fs::path default_url_cache() {
   return folder ? expanded(*folder) : cache_home() / "kernelpack";
 }
 
+/// So that results stay valid in a process that changes its working directory.
+fs::path anchored(const fs::path& path) {
+  std::error_code error;
+  const fs::path result = fs::absolute(path.has_filename() ? path : path.parent_path(), error);
+  return error ? path : result;
+}
+
 void read_seconds(const char* name, std::chrono::milliseconds& limit) {
   const auto text = variable(name);
   if (!text) return;
@@ -143,8 +150,8 @@ Settings read_settings(const GetOptions& options) {
       "endpoint", options.endpoint.empty() ? variable("HF_ENDPOINT").value_or("https://huggingface.co")
                                            : options.endpoint);
   settings.offline = options.offline || is_true("HF_HUB_OFFLINE") || is_true("TRANSFORMERS_OFFLINE");
-  settings.hub_cache = options.cache_dir.empty() ? default_hub_cache() : options.cache_dir;
-  settings.url_cache = options.url_cache_dir.empty() ? default_url_cache() : options.url_cache_dir;
+  settings.hub_cache = anchored(options.cache_dir.empty() ? default_hub_cache() : options.cache_dir);
+  settings.url_cache = anchored(options.url_cache_dir.empty() ? default_url_cache() : options.url_cache_dir);
   return settings;
 }
 

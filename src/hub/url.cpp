@@ -39,6 +39,16 @@ std::string lower(std::string text) {
 
 }  // namespace
 
+std::string printable(std::string_view text) {
+  const bool utf8 = !find_invalid_utf8(text);
+  std::string result(text);
+  for (char& c : result) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f || (byte > 0x7f && !utf8)) c = '?';
+  }
+  return result;
+}
+
 std::optional<Origin> origin_of(const std::string& url) {
   const Parsed parsed = parse(url);
   // libcurl takes a third '/' for a slip of the pen and goes on to a host.
@@ -62,6 +72,7 @@ std::string require_base_url(std::string_view what, std::string_view text) {
   while (!url.empty() && url.back() == '/') url.pop_back();
   if (std::any_of(url.begin(), url.end(), [](unsigned char c) { return c <= 0x20 || c == 0x7f; }))
     throw fail("it holds a space or a control character");
+  if (find_invalid_utf8(url)) throw fail("it is not UTF-8");
   const Parsed parsed = parse(url);
   if (!parsed || !origin_of(url)) throw fail("it is not an http or https URL");
   if (part(parsed, CURLUPART_USER) || part(parsed, CURLUPART_PASSWORD))
@@ -71,7 +82,7 @@ std::string require_base_url(std::string_view what, std::string_view text) {
 }
 
 std::string display(const std::string& url) {
-  std::string text = url.substr(0, url.find_first_of("?#"));
+  std::string text = printable(url.substr(0, url.find_first_of("?#")));
   const std::size_t start = text.find("://");
   if (start == std::string::npos) return text;
   const std::size_t end = std::min(text.find('/', start + 3), text.size());

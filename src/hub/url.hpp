@@ -6,6 +6,10 @@
 
 namespace kernelpack::hub {
 
+/// One line of UTF-8, for what a server says: control characters, and all bytes outside ASCII if the text is
+/// no UTF-8, become '?'.
+std::string printable(std::string_view text);
+
 /// What a token may be sent to: it never crosses from one origin to another.
 struct Origin {
   std::string scheme;  ///< lower case

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -11,6 +12,12 @@ from hub_server import Hub, small_package
 
 REPO = "webgpu-kernels/ai.onnx.Small"
 FOREIGN = "somebody/ai.onnx.Small"
+
+
+def tree(folder):
+    """Names and contents below a folder; links by their target."""
+    return {str(path.relative_to(folder)): os.readlink(path) if path.is_symlink() else path.read_bytes()
+            for path in pathlib.Path(folder).rglob("*") if path.is_symlink() or path.is_file()}
 
 
 def clean_environment(folder, endpoint):
@@ -29,6 +36,7 @@ class HubCase(unittest.TestCase):
         temporary = tempfile.TemporaryDirectory()
         self.addCleanup(temporary.cleanup)
         self.folder = pathlib.Path(temporary.name).resolve()
+        self.hubs = []
         self.hub = self.start()
         self.environment = clean_environment(self.folder, self.hub.url)
         self.cache = self.folder / "hf/hub"
@@ -37,14 +45,19 @@ class HubCase(unittest.TestCase):
 
     def start(self, certificate=None):
         hub = Hub(certificate)
+        self.hubs.append(hub)
         self.addCleanup(hub.close)
         return hub
 
     def run_program(self, *arguments, environment=None, **options):
         settings = {**self.environment, **(environment or {})}
         settings = {name: value for name, value in settings.items() if value is not None}
-        return subprocess.run([self.program, *map(str, arguments)], env=settings, text=True, timeout=120, check=False,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder, **options)
+        result = subprocess.run([self.program, *map(str, arguments)], env=settings, text=True, timeout=120,
+                                check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder,
+                                **options)
+        for hub in self.hubs:
+            hub.settle()
+        return result
 
     def probe(self, *arguments, environment=None, **options):
         """One result for each source."""
@@ -84,3 +97,14 @@ class HubCase(unittest.TestCase):
         commit = commit or self.commit
         return [self.resolve("v1", "metadata.json"), self.resolve(commit, "manifest.json"),
                 *(self.resolve(commit, f"t{i}.wgsl.jinja") for i in range(templates))]
+
+
+def run_tests(least, what):
+    """The exit code of a test program whose first argument is the program to test."""
+    HubCase.program = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    outcome = unittest.main(exit=False, argv=sys.argv).result
+    print(f"{outcome.testsRun} {what} ran")
+    if outcome.testsRun < least and len(sys.argv) == 1:
+        print(f"at least {least} are expected")
+        return 1
+    return 0 if outcome.wasSuccessful() else 1

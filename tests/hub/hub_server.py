@@ -69,6 +69,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         except (ConnectionError, ssl.SSLError, TimeoutError):
             pass
 
+    def finish(self):
+        try:
+            super().finish()
+        finally:
+            with self.hub.lock:
+                self.hub.open -= 1
+
     def do_HEAD(self):
         self.answer()
 
@@ -131,6 +138,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
 class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 64
+    hub = None
+
+    def process_request(self, request, client_address):
+        with self.hub.lock:
+            self.hub.open += 1
+            self.hub.latest = client_address[1]
+        super().process_request(request, client_address)
 
     def handle_error(self, *_):
         pass
@@ -140,6 +154,7 @@ class Hub:
     def __init__(self, certificate=None):
         handler = type("BoundHandler", (Handler,), {"hub": self})
         self.server = Server(("127.0.0.1", 0), handler)
+        self.server.hub = self
         self.scheme = "http"
         if certificate:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -151,7 +166,7 @@ class Hub:
         self.url = f"{self.scheme}://127.0.0.1:{self.port}"
         self.lock = threading.Lock()
         self.requests, self.scripts = [], []
-        self.active = self.most_active = 0
+        self.active = self.most_active = self.open = self.latest = 0
         self.branches, self.commits, self.plain = {}, {}, {}
         self.thread = threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True)
         self.thread.start()
@@ -181,6 +196,15 @@ class Hub:
             if part in path and actions:
                 return actions[0] if forever and len(actions) == 1 else actions.pop(0)
         return None
+
+    def settle(self):
+        """Returns once no request of a client that is gone can come any more; later scripts are then for later clients."""
+        with socket.create_connection(("127.0.0.1", self.port)) as last:
+            end = time.monotonic() + 2
+            while self.latest != last.getsockname()[1] and time.monotonic() < end:
+                time.sleep(0.001)
+        while self.open > self.active and time.monotonic() < end:
+            time.sleep(0.001)
 
     def take(self):
         """The recorded requests so far, which are then forgotten."""

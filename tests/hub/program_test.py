@@ -13,7 +13,7 @@ import time
 import unittest
 
 import hub_server as server
-from hub_case import FOREIGN, REPO, HubCase
+from hub_case import FOREIGN, REPO, HubCase, run_tests
 from hub_server import small_package
 
 LEAST_TESTS = 12
@@ -241,15 +241,5 @@ class Cache(ProgramCase):
         self.assertIn("2 packages", self.kernelpack("cache", "list"))
 
 
-def main():
-    HubCase.program = str(pathlib.Path(sys.argv.pop(1)).resolve())
-    outcome = unittest.main(exit=False, argv=sys.argv).result
-    print(f"{outcome.testsRun} tests of the program ran")
-    if outcome.testsRun < LEAST_TESTS and len(sys.argv) == 1:
-        print(f"at least {LEAST_TESTS} are expected")
-        return 1
-    return 0 if outcome.wasSuccessful() else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_tests(LEAST_TESTS, "tests of the program"))

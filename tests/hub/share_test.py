@@ -13,9 +13,8 @@ import threading
 import unittest
 
 import hub_server as server
-from hub_case import REPO, HubCase
+from hub_case import REPO, HubCase, run_tests, tree
 from hub_server import small_package
-from hub_test import tree
 
 LEAST_TESTS = 7
 
@@ -135,17 +134,11 @@ class Share(HubCase):
 
 
 def main():
-    HubCase.program = str(pathlib.Path(sys.argv.pop(1)).resolve())
-    Share.packages = sys.argv.pop(1) if len(sys.argv) > 1 else ""
+    Share.packages = sys.argv.pop(2) if len(sys.argv) > 2 else ""
     if not Share.packages or not os.path.isdir(Share.packages):
         print("Hugging Face's client is not installed (tools/hub_peer.sh)")
         return 77
-    outcome = unittest.main(exit=False, argv=sys.argv).result
-    print(f"{outcome.testsRun} tests with Hugging Face's client ran")
-    if outcome.testsRun < LEAST_TESTS and len(sys.argv) == 1:
-        print(f"at least {LEAST_TESTS} are expected")
-        return 1
-    return 0 if outcome.wasSuccessful() else 1
+    return run_tests(LEAST_TESTS, "tests with Hugging Face's client")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,235 @@
+"""Looks at what the cache holds, and what becomes of it when something goes wrong.
+
+usage: cache_test.py PROBE
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+import pathlib
+import resource
+import signal
+import stat
+import subprocess
+import sys
+import threading
+import time
+
+import hub_server as server
+from hub_case import REPO, HubCase, run_tests, tree
+from hub_server import small_package
+
+LEAST_TESTS = 12
+
+
+class Cache(HubCase):
+    def test_layout(self):
+        self.get(REPO + "@v1")
+        root = self.repository()
+        self.assertEqual((root / "refs/v1").read_bytes(), self.commit.encode())
+        expected = {}
+        for name, content in self.files.items():
+            if name != "test.json":
+                blob = "blobs/" + server.git_sha1(content)
+                expected[blob] = content
+                expected[f"snapshots/{self.commit}/build/webgpu/{name}"] = "../../../../" + blob
+        expected["refs/v1"] = self.commit.encode()
+        self.assertEqual(tree(root), expected)
+        locks = self.cache / ".locks" / root.name
+        self.assertEqual({path.name for path in locks.iterdir()},
+                         {server.git_sha1(content) + ".lock" for name, content in self.files.items()
+                          if name != "test.json"})
+        for lock in locks.iterdir():
+            self.assertEqual(stat.S_IMODE(lock.stat().st_mode), 0o664)
+        tag = (self.cache / "CACHEDIR.TAG").read_bytes()
+        self.assertTrue(tag.startswith(b"Signature: 8a477f597d28d172789f06886806bc55"), tag)
+
+    def test_places(self):
+        folder = self.folder
+        for environment, place in (({"HF_HUB_CACHE": str(folder / "a")}, "a"),
+                                   ({"HUGGINGFACE_HUB_CACHE": str(folder / "b")}, "b"),
+                                   ({"HF_HOME": str(folder / "c")}, "c/hub"),
+                                   ({"HF_HOME": None, "XDG_CACHE_HOME": str(folder / "d")}, "d/huggingface/hub"),
+                                   ({"HF_HOME": None}, "home/.cache/huggingface/hub"),
+                                   ({"HF_HUB_CACHE": "~/e"}, "home/e"),
+                                   ({"HF_HUB_CACHE": "${HOME}/f/$HF_HUB_OFFLINE"}, "home/f/$HF_HUB_OFFLINE")):
+            with self.subTest(place):
+                result = self.get(REPO + "@v1", environment=environment)
+                self.assertTrue(result["folder"].startswith(str(folder / place) + "/kernels--"), result)
+        url = self.hub.put("/x/ai.onnx.Small", self.files)
+        for environment, place in (({"KERNELPACK_CACHE": str(folder / "g")}, "g"),
+                                   ({"KERNELPACK_CACHE": None, "XDG_CACHE_HOME": str(folder / "h")}, "h/kernelpack"),
+                                   ({"KERNELPACK_CACHE": None}, "home/.cache/kernelpack")):
+            result = self.get("--trust", 1, url, environment=environment)
+            self.assertTrue(result["folder"].startswith(str(folder / place / "packages")), result)
+
+    def test_two_processes_at_once(self):
+        self.hub.publish(REPO, small_package(templates=8))
+        self.hub.script("wgsl", server.late(0.05), forever=True)
+        results = []
+        threads = [threading.Thread(target=lambda: results.append(self.get(REPO + "@v1"))) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(len(results), 6)
+        self.assertEqual(len({result["commit"] for result in results}), 1)
+        self.assertFalse(list(self.cache.rglob("*.incomplete")) + list(self.cache.rglob("*.tmp")))
+        self.hub.take()
+        self.assertEqual(self.get("--offline", 1, REPO + "@v1")["fetched"], 0)
+
+    def test_lock_of_another_process(self):
+        """A lock that never goes free delays, and nothing more."""
+        name = server.git_sha1(self.files["manifest.json"]) + ".lock"
+        locks = self.cache / ".locks" / self.repository().name
+        locks.mkdir(parents=True)
+        with open(locks / name, "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            start = time.monotonic()
+            self.get(REPO + "@v1")
+            self.assertGreater(time.monotonic() - start, 0.9)
+            self.assertLess(time.monotonic() - start, 6)
+
+    def test_killed_in_the_middle(self):
+        """At many moments; what a killed process leaves is never taken for whole."""
+        self.hub.publish(REPO, small_package(templates=6))
+        self.hub.script("wgsl", server.late(0.02), forever=True)
+        killed = 0
+        for pause in [0.01 * i for i in range(12)]:
+            process = subprocess.Popen([self.program, "--parallel", "2", REPO + "@v1"], env=self.environment,
+                                       stdout=subprocess.DEVNULL)
+            time.sleep(pause)
+            process.send_signal(signal.SIGKILL)
+            killed += process.wait() == -signal.SIGKILL
+            for blob in (self.repository() / "blobs").glob("*"):
+                if not blob.name.endswith(".incomplete"):
+                    self.assertEqual(server.git_sha1(blob.read_bytes()), blob.name)
+        self.assertGreater(killed, 0)
+        result = self.get(REPO + "@v1")
+        self.assertEqual(result["note"], "")
+        self.hub.take()
+        self.assertEqual(self.get("--offline", 1, REPO + "@v1")["fetched"], 0)
+
+    def test_killed_while_a_body_arrives(self):
+        self.hub.script("t1.wgsl", server.drip(20))
+        process = subprocess.Popen([self.program, REPO + "@v1"], env=self.environment, stdout=subprocess.DEVNULL)
+        end = time.monotonic() + 20
+        while not any("t1.wgsl" in path for _, path, _ in list(self.hub.requests)) and time.monotonic() < end:
+            time.sleep(0.01)
+        time.sleep(0.3)
+        process.send_signal(signal.SIGKILL)
+        self.assertEqual(process.wait(), -signal.SIGKILL)
+        self.assertFalse((self.snapshot() / "t1.wgsl.jinja").exists())
+        self.assertFalse((self.repository() / "refs/v1").exists())
+        self.refuse("io", "--offline", 1, f"{REPO}@{self.commit}", words=["t1.wgsl.jinja"])
+        self.assertLess(self.get(REPO + "@v1")["fetched"], 5)
+
+    def test_full_disk(self):
+        """As a limit on the size of files stands in for it: writing fails in the same place."""
+        files = small_package()
+        big = b"// " + b"x" * 100000 + b"\n" + files["t1.wgsl.jinja"]
+        files["t1.wgsl.jinja"] = big
+        metadata = json.loads(files["metadata.json"])
+        metadata["digest"]["files"]["t1.wgsl.jinja"] = server.digest(big)
+        files["metadata.json"] = json.dumps(metadata).encode()
+        commit = self.hub.publish(REPO, files)
+
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (50000, 50000))
+        result = self.refuse("io", REPO + "@v1", words=["cannot be written", "File too large"], preexec_fn=limit)
+        self.assertEqual(result["context"], [])
+        self.assertFalse(list(self.cache.rglob("*.incomplete")))
+        self.assertFalse((self.repository() / "refs/v1").exists())
+        self.assertEqual(self.get(REPO + "@v1")["commit"], commit)
+
+    def test_full_device(self):
+        if os.geteuid() != 0:
+            self.skipTest("a small file system can be mounted by root only")
+        place = self.folder / "small"
+        place.mkdir()
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", place], capture_output=True,
+                                 check=False)
+        if mounted.returncode != 0:
+            self.skipTest("this environment lets nobody mount a file system")
+        self.addCleanup(subprocess.run, ["umount", place], check=True)
+        with self.assertRaises(OSError), open(place / "fill", "wb", buffering=0) as fill:
+            while True:
+                fill.write(b"x" * 4096)
+        os.truncate(place / "fill", os.path.getsize(place / "fill") - 4096)
+        self.refuse("io", "--cache", place, REPO + "@v1", words=["cannot be written", "No space left"])
+
+    def test_read_only_cache(self):
+        if os.geteuid() == 0:
+            self.run_as_nobody()
+        else:
+            self.read_only()
+
+    def run_as_nobody(self):
+        def become_nobody():
+            os.setgid(65534)
+            os.setuid(65534)
+        for path in (self.folder, *self.folder.parents):
+            if not path.stat().st_mode & 0o001 and path != self.folder:
+                self.skipTest("the folder for temporary files is closed to other users")
+        program = pathlib.Path(self.program)
+        readable = subprocess.run([program], preexec_fn=become_nobody, capture_output=True, check=False,
+                                  cwd="/").returncode if os.access(program, os.X_OK) else 1
+        if readable != 0:
+            self.skipTest("the program cannot be run by another user")
+        self.folder.chmod(0o755)
+        self.read_only(preexec_fn=become_nobody)
+
+    def read_only(self, **options):
+        self.get(REPO + "@v1")
+        for path in [self.folder / "hf", *(self.folder / "hf").rglob("*")]:
+            if not path.is_symlink():
+                path.chmod(0o555 if path.is_dir() else 0o444)
+        try:
+            before = tree(self.cache)
+            for arguments in ((f"{REPO}@{self.commit}",), (REPO + "@v1",), ("--offline", 1, REPO + "@v1")):
+                result = self.get(*arguments, **options)
+                self.assertEqual((result["commit"], result["note"]), (self.commit, ""))
+            self.assertEqual(tree(self.cache), before)
+            newer = self.hub.publish(REPO, small_package(mark="newer"))
+            result = self.get(REPO + "@v1", **options)
+            self.assertEqual(result["commit"], self.commit)
+            self.assertIn("cannot be written", result["note"])
+            self.refuse("io", f"{REPO}@{newer}", words=["cannot be written", "Permission denied"], **options)
+        finally:
+            for path in [self.folder / "hf", *(self.folder / "hf").rglob("*")]:
+                if path.is_dir():
+                    path.chmod(0o755)
+
+    def test_files_in_the_way(self):
+        self.cache.parent.mkdir(parents=True)
+        self.cache.write_text("a file where the cache should be")
+        self.refuse("io", REPO + "@v1", words=["cannot be written"])
+
+    def test_damaged_refs(self):
+        self.get(REPO + "@v1")
+        for content in (b"", b"garbage", b"../../../etc", b"\0" * 40, b"x" * 100000):
+            (self.repository() / "refs/v1").write_bytes(content)
+            self.refuse("io", "--offline", 1, REPO + "@v1", words=["offline"])
+            self.get(REPO + "@v1")
+            self.assertEqual((self.repository() / "refs/v1").read_bytes(), self.commit.encode())
+        # Other tools write it with a newline at times.
+        (self.repository() / "refs/v1").write_text(self.commit + "\n")
+        self.get("--offline", 1, REPO + "@v1")
+
+    def test_damaged_base_url_copies(self):
+        url = self.hub.put("/x/ai.onnx.Small", self.files)
+        folder = pathlib.Path(self.get("--trust", 1, url)["folder"]) / "build/webgpu"
+        for name in ("metadata.json", "manifest.json", "t0.wgsl.jinja"):
+            (folder / name).write_bytes(b"garbage")
+            self.refuse("integrity", "--offline", 1, "--trust", 1, url, words=[name])
+            self.get("--trust", 1, url)
+            self.assertEqual((folder / name).read_bytes(), self.files[name])
+        entry, = (self.folder / "kp/urls").iterdir()
+        self.assertEqual(entry.read_text(), f"{folder.parent.parent.name}\n{url}\n")
+        self.assertEqual(folder.parent.parent.name, hashlib.sha256(self.files["metadata.json"]).hexdigest())
+
+
+if __name__ == "__main__":
+    sys.exit(run_tests(LEAST_TESTS, "tests of the cache"))
