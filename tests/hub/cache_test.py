@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import resource
+import shutil
 import signal
 import stat
 import subprocess
@@ -20,7 +21,7 @@ import hub_server as server
 from hub_case import REPO, HubCase, run_tests, tree
 from hub_server import small_package
 
-LEAST_TESTS = 12
+LEAST_TESTS = 18
 
 
 class Cache(HubCase):
@@ -79,6 +80,19 @@ class Cache(HubCase):
         self.hub.take()
         self.assertEqual(self.get("--offline", 1, REPO + "@v1")["fetched"], 0)
 
+    def test_two_processes_at_one_base_url(self):
+        url = self.hub.put("/x/ai.onnx.Small", small_package(templates=8))
+        self.hub.script("wgsl", server.late(0.05), forever=True)
+        results = []
+        threads = [threading.Thread(target=lambda: results.append(self.get("--trust", 1, url))) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual([result["op"] for result in results], ["ai.onnx.Small"] * 4)
+        self.assertFalse(list((self.folder / "kp").rglob("*.incomplete")))
+        self.assertEqual(self.get("--trust", 1, "--offline", 1, url)["fetched"], 0)
+
     def test_lock_of_another_process(self):
         """A lock that never goes free delays, and nothing more."""
         name = server.git_sha1(self.files["manifest.json"]) + ".lock"
@@ -124,6 +138,25 @@ class Cache(HubCase):
         self.assertFalse((self.repository() / "refs/v1").exists())
         self.refuse("io", "--offline", 1, f"{REPO}@{self.commit}", words=["t1.wgsl.jinja"])
         self.assertLess(self.get(REPO + "@v1")["fetched"], 5)
+
+    def test_killed_while_writing(self):
+        """A limit on the size of files kills the process inside write()."""
+        content = self.files["manifest.json"]
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            resource.setrlimit(resource.RLIMIT_FSIZE, (len(content) // 2, len(content) // 2))
+        self.cache.mkdir(parents=True)
+        result = self.run_program(f"{REPO}@{self.commit}", preexec_fn=limit)
+        self.assertEqual(result.returncode, -signal.SIGXFSZ)
+        left, = (self.repository() / "blobs").glob("*.incomplete")
+        self.assertRegex(left.name, r"^[0-9a-f]{40}\.[0-9a-f]{8}\.incomplete$")
+        self.refuse("io", "--offline", 1, f"{REPO}@{self.commit}", words=["offline"])
+        self.assertEqual(self.get(f"{REPO}@{self.commit}")["commit"], self.commit)
+        blobs = [path for path in (self.repository() / "blobs").iterdir() if path != left]
+        self.assertEqual(len(blobs), 5)
+        for blob in blobs:
+            self.assertEqual(server.git_sha1(blob.read_bytes()), blob.name)
 
     def test_full_disk(self):
         """As a limit on the size of files stands in for it: writing fails in the same place."""
@@ -206,6 +239,84 @@ class Cache(HubCase):
         self.cache.parent.mkdir(parents=True)
         self.cache.write_text("a file where the cache should be")
         self.refuse("io", REPO + "@v1", words=["cannot be written"])
+
+    def test_anything_in_the_way(self):
+        """A file or folder where something else belongs: one clear error, or it does not matter."""
+        root, locks = self.repository(), self.cache / ".locks"
+        blob = root / "blobs" / server.git_sha1(self.files["t1.wgsl.jinja"])
+        commit = root / "snapshots" / self.commit
+        hard = [(root, "file"), (root / "blobs", "file"), (root / "snapshots", "file"), (commit, "file"),
+                (commit / "build", "file"), (commit / "build/webgpu", "file"), (blob, "folder"),
+                (self.snapshot() / "metadata.json", "folder"), (self.snapshot() / "t1.wgsl.jinja", "folder")]
+        soft = [(root / "refs", "file"), (root / "refs/v1", "folder"), (locks, "file"), (locks / root.name, "file"),
+                (locks / root.name / (blob.name + ".lock"), "folder"), (self.cache / "CACHEDIR.TAG", "folder"),
+                (blob, "file"), (self.snapshot() / "t1.wgsl.jinja", "file"),
+                (self.snapshot() / "metadata.json", "file"), (root / "refs/v1", "file")]
+        for place, kind in hard + soft:
+            with self.subTest(str(place.relative_to(self.cache)), kind=kind):
+                shutil.rmtree(self.cache, ignore_errors=True)
+                place.parent.mkdir(parents=True, exist_ok=True)
+                if kind == "file":
+                    place.write_bytes(b"in the way")
+                else:
+                    (place / "full").mkdir(parents=True)
+                if (place, kind) in soft:
+                    self.assertEqual(self.get(REPO + "@v1")["commit"], self.commit)
+                    self.assertEqual(self.get("--offline", 1, f"{REPO}@{self.commit}")["fetched"], 0)
+                else:
+                    result, = self.probe(REPO + "@v1")
+                    self.assertEqual(result.get("error"), "io", result)
+                    self.assertFalse((root / "refs/v1").exists())
+                    self.assertFalse(list(self.cache.rglob("*.incomplete")) + list(self.cache.rglob("*.tmp")))
+
+    def test_links_in_the_cache(self):
+        """What a link leads to is read, if it is sound, and never written."""
+        outside = self.folder / "outside"
+        outside.mkdir()
+        (outside / "precious").write_text("precious")
+        os.mkfifo(outside / "pipe")
+        self.get(REPO + "@v1")
+        blob = (self.snapshot() / "t1.wgsl.jinja").resolve()
+        for target in ("precious", "pipe", "absent", "/dev/zero", "/dev/null", "/", "/proc/self/mem"):
+            with self.subTest(target):
+                blob.unlink()
+                blob.symlink_to(outside / target)
+                self.refuse_or_get(offline=True)
+                self.assertEqual(self.get(f"{REPO}@{self.commit}")["fetched"], 1)
+                self.assertFalse(blob.is_symlink())
+                self.assertEqual(blob.read_bytes(), self.files["t1.wgsl.jinja"])
+        reference = self.repository() / "refs/v1"
+        reference.unlink()
+        reference.symlink_to(outside / "precious")
+        self.get(REPO + "@v1")
+        self.assertEqual(reference.read_text(), self.commit)
+        lock = self.cache / ".locks" / self.repository().name / (blob.name + ".lock")
+        lock.unlink()
+        lock.symlink_to(outside / "made")
+        blob.unlink()
+        self.get(f"{REPO}@{self.commit}")
+        place = self.snapshot() / "t1.wgsl.jinja"
+        place.unlink()
+        place.symlink_to(place.name)
+        self.assertEqual(self.get(f"{REPO}@{self.commit}")["fetched"], 1)
+        self.assertEqual(sorted(path.name for path in outside.iterdir()), ["pipe", "precious"])
+        self.assertEqual((outside / "precious").read_text(), "precious")
+
+    def refuse_or_get(self, offline):
+        result, = self.probe("--offline", int(offline), f"{REPO}@{self.commit}")
+        self.assertIn(result.get("error"), ("io", "integrity"), result)
+
+    def test_locks_whatever_the_mask(self):
+        self.get(REPO + "@v1", umask=0o077)
+        locks = list((self.cache / ".locks").rglob("*.lock"))
+        self.assertEqual({stat.S_IMODE(lock.stat().st_mode) for lock in locks}, {0o664})
+        self.assertEqual(len(locks), 5)
+
+    def test_relative_places(self):
+        result = self.get(REPO + "@v1", environment={"HF_HOME": "some/where"})
+        self.assertEqual(result["folder"],
+                         str(self.folder / "some/where/hub" / self.repository().name / "snapshots" / self.commit))
+        self.get("--offline", 1, REPO + "@v1", environment={"HF_HOME": str(self.folder / "some/where")})
 
     def test_damaged_refs(self):
         self.get(REPO + "@v1")

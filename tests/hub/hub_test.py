@@ -13,7 +13,7 @@ import hub_server as server
 from hub_case import FOREIGN, REPO, HubCase, run_tests, tree
 from hub_server import small_package
 
-LEAST_TESTS = 41
+LEAST_TESTS = 42
 
 
 class Sources(HubCase):
@@ -124,6 +124,24 @@ class Sources(HubCase):
         commit = self.hub.publish(REPO, again)
         self.get(REPO + "@v1")
         self.assertIn(self.resolve(commit, "a%20%2523%C3%A9%3F.wgsl.jinja"), self.paths())
+
+    def test_endpoints(self):
+        def below(handler):
+            handler.path = handler.path.removeprefix("/some/mirror")
+            return False
+        self.hub.script("/some/mirror/kernels/", below, forever=True)
+        for endpoint in (self.hub.url + "/", self.hub.url + "/some/mirror", self.hub.url + "/some/mirror//"):
+            with self.subTest(endpoint):
+                self.hub.take()
+                result = self.get("--cache", self.folder / os.urandom(4).hex(), REPO + "@v1",
+                                  environment={"HF_ENDPOINT": endpoint})
+                self.assertEqual((result["commit"], result["fetched"]), (self.commit, 5))
+                prefix = endpoint.removeprefix(self.hub.url).rstrip("/")
+                self.assertEqual(sorted(self.paths()), sorted(prefix + path for path in self.all_paths()))
+        self.get("--endpoint", self.hub.url, REPO + "@v1", environment={"HF_ENDPOINT": "http://127.0.0.1:1"})
+        for endpoint in (self.hub.url.replace("//", "//user:hf_secret@"), "127.0.0.1", "ftp://127.0.0.1"):
+            result = self.refuse("contract", REPO + "@v1", environment={"HF_ENDPOINT": endpoint}, words=["endpoint"])
+            self.assertNotIn("hf_secret", str(result))
 
     def test_listing(self):
         self.hub.publish("webgpu-kernels/ai.onnx.Abs", self.files)

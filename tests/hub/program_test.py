@@ -3,20 +3,22 @@
 usage: program_test.py PROGRAM
 """
 
+import fcntl
 import json
 import os
 import pathlib
 import pty
+import shutil
 import subprocess
 import sys
 import time
 import unittest
 
 import hub_server as server
-from hub_case import FOREIGN, REPO, HubCase, run_tests
+from hub_case import FOREIGN, REPO, HubCase, run_tests, tree
 from hub_server import small_package
 
-LEAST_TESTS = 12
+LEAST_TESTS = 19
 
 
 class ProgramCase(HubCase):
@@ -94,6 +96,10 @@ class Program(ProgramCase):
                     self.assertTrue(self.kernelpack(*arguments))
                     self.assertTrue(self.kernelpack(*arguments, "--offline"))
         self.assertIn("ai.onnx.Small", self.kernelpack("inspect", REPO + "@v1"))
+        # What runs at all depends on the machine: the package was found and asked for in any case.
+        self.hub.take()
+        self.run_program("bench", REPO + "@v1", "--against", f"{REPO}@{self.commit}")
+        self.assertEqual([path for _, path, _ in self.hub.take()], [self.resolve("v1", "metadata.json")])
         # There is no CPU kernel for this op: the package was found and bound all the same.
         (self.folder / "x.npy").write_bytes(
             b"\x93NUMPY\x01\x00\x76\x00" +
@@ -125,6 +131,20 @@ class Program(ProgramCase):
         self.hub.script("/v1/", server.status(401))
         line = self.kernelpack("inspect", "--token", "hf_secret", REPO + "@v1", code=1)
         self.assertNotIn("hf_secret", line)
+
+    def test_hostile_bytes_in_reports(self):
+        self.hub.script("t1.wgsl", server.body(self.files["t1.wgsl.jinja"], {"ETag": "\"\x1b[2J\xff\""}),
+                        forever=True)
+        result = self.run_program("fetch", "--json", REPO + "@v1")
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(json.loads(result.stdout)[0]["error"]["kind"], "io")
+        self.assertNotIn("\x1b", result.stderr + result.stdout)
+        self.assertEqual(result.stderr.count("\n"), 1)
+
+    def test_no_progress_elsewhere(self):
+        self.hub.script("wgsl", server.late(0.05), forever=True)
+        for arguments in (["fetch", REPO + "@v1"], ["fetch", "--all-of", "webgpu-kernels"]):
+            self.assertNotIn("\r", self.kernelpack(*arguments))
 
     def test_progress_on_a_terminal(self):
         self.hub.script("wgsl", server.late(0.05), forever=True)
@@ -222,6 +242,73 @@ class Cache(ProgramCase):
         self.hub.take()
         self.kernelpack("fetch", f"{REPO}@{self.commit}")
         self.assertEqual([path for _, path, _ in self.hub.take()], [self.resolve(self.commit, "t1.wgsl.jinja")])
+
+    def test_prune_stays_in_the_cache(self):
+        """Nothing behind a link is removed, whatever it looks like."""
+        url = self.hub.put("/x/ai.onnx.Small", self.files)
+        self.kernelpack("fetch", "--trust-remote-code", REPO + "@v1", url)
+        outside = self.folder / "outside"
+        shutil.copytree(self.cache, outside / "hub", symlinks=True)
+        shutil.copytree(self.folder / "kp", outside / "kp", symlinks=True)
+        root = self.repository()
+        theirs = outside / "hub" / root.name
+        copy, = (self.folder / "kp/packages").iterdir()
+        for place in (theirs / "blobs", theirs / "refs", outside / "kp/urls",
+                      outside / "kp/packages" / copy.name / "build/webgpu"):
+            (place / "notes").write_text("precious")
+            (place / "x.12345678.incomplete").write_text("precious")
+        (outside / "kp/packages" / copy.name / "build/webgpu/manifest.json").write_text("damaged, yet not ours")
+        blob = (theirs / f"snapshots/{self.commit}/build/webgpu/t1.wgsl.jinja").resolve()
+        blob.write_text("damaged, yet not ours")
+        (theirs / "refs/v1").unlink()
+        for ours, other in ((root, theirs), (root / "blobs", theirs / "blobs"), (root / "refs", theirs / "refs"),
+                            (root / "snapshots", theirs / "snapshots"),
+                            (root / "snapshots" / self.commit, theirs / "snapshots" / self.commit),
+                            (copy, outside / "kp/packages" / copy.name),
+                            (copy / "build", outside / "kp/packages" / copy.name / "build"),
+                            (copy.parent, outside / "kp/packages"), (copy.parent.parent / "urls", outside / "kp/urls")):
+            with self.subTest(str(ours.relative_to(self.folder))):
+                kept = self.folder / "kept"
+                ours.rename(kept)
+                ours.symlink_to(other)
+                self.age()
+                before = tree(outside)
+                self.kernelpack("cache", "prune", "--detached")
+                self.assertEqual(tree(outside), before)
+                ours.unlink()
+                kept.rename(ours)
+                self.kernelpack("fetch", "--trust-remote-code", REPO + "@v1", url)
+
+    def test_prune_and_a_download_at_once(self):
+        """Old content that a download wants again stays, and so does what it mends."""
+        self.kernelpack("fetch", REPO + "@v1")
+        blob = (self.snapshot() / "t1.wgsl.jinja").resolve()
+        lock = self.cache / ".locks" / self.repository().name / (blob.name + ".lock")
+        (self.snapshot() / "t1.wgsl.jinja").unlink()
+        self.age()
+        with open(lock, "w", encoding="ascii") as taken:
+            fcntl.flock(taken, fcntl.LOCK_EX)
+            self.assertEqual(self.pruned(), [])
+        self.assertEqual(self.pruned("--dry-run"), [(blob.name, "unused blob")])
+        self.kernelpack("fetch", f"{REPO}@{self.commit}")
+        self.assertLess(time.time() - blob.stat().st_mtime, 600)
+        for turn in range(6):
+            self.age()
+            blob.write_text(f"damage {turn}")
+            os.utime(blob, (1, 1))
+            processes = [subprocess.Popen([self.program, *arguments], env=self.environment, stdout=subprocess.PIPE,
+                                          stderr=subprocess.PIPE)
+                         for arguments in (["cache", "prune"], ["fetch", REPO + "@v1"], ["cache", "prune"])]
+            for process in processes:
+                self.assertEqual((process.communicate()[1], process.returncode), (b"", 0))
+            self.kernelpack("fetch", "--offline", REPO + "@v1")
+
+    def test_commits_in_use_are_young(self):
+        self.kernelpack("fetch", f"{REPO}@{self.commit}")
+        self.age()
+        self.assertEqual(len(self.pruned("--detached", "--dry-run")), 10)
+        self.kernelpack("inspect", f"{REPO}@{self.commit}")
+        self.assertEqual(self.pruned("--detached"), [])
 
     def test_prune_detached(self):
         self.kernelpack("fetch", REPO + "@v1")
