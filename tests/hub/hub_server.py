@@ -58,6 +58,7 @@ def commit_of(files):
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
     hub = None
 
     def log_message(self, *_):

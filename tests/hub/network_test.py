@@ -380,7 +380,7 @@ class Hostile(HubCase):
                 ("a slow line", start + b"X: ", b"y", 0.1), ("slow lines", start, b"X: y\r\n", 0.1),
                 ("slow interim answers", b"", b"HTTP/1.1 100 Continue\r\n\r\n", 0.1),
                 ("slow chunks", start + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\n \r\n", 0.1)):
-            for part in ("/v1/", "manifest.json"):
+            for part in ("/v1/", "manifest.json")[1 if pause else 0:]:
                 with self.subTest(name, part=part):
                     self.hub.scripts.clear()
                     self.hub.script(part, self.raw(head, piece, pause=pause, seconds=30), forever=True)
