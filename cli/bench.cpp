@@ -10,7 +10,7 @@
 #include "bench_report.hpp"
 #include "figures.hpp"
 #include "json.hpp"
-#include "output_file.hpp"
+#include "kernelpack/file.hpp"
 #include "package_source.hpp"
 #include "picture_file.hpp"
 #include "verb.hpp"
@@ -138,7 +138,7 @@ ExitCode bench(const Flags& flags) {
   }
   print(head_text(result) + "\n" + to_text(result));
   failing_with(ExitCode::environment, [&] {
-    if (!flags.json.empty()) write_output(flags.json, document(to_json(result)));
+    if (!flags.json.empty()) write_file(flags.json, document(to_json(result)));
     if (!flags.plot.empty()) write_png(flags.plot, draw(result));
   });
   if (!result.valid()) {

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "kernelpack/error.hpp"
-#include "output_file.hpp"
+#include "kernelpack/file.hpp"
 
 namespace kernelpack::cli {
 namespace {
@@ -32,7 +32,7 @@ std::vector<std::byte> encode(const Canvas& canvas, const std::filesystem::path&
 }  // namespace
 
 void write_png(const std::filesystem::path& path, const Canvas& canvas) {
-  write_output(path, encode(canvas, path));
+  write_file(path, encode(canvas, path));
 }
 
 }  // namespace kernelpack::cli

@@ -2,37 +2,17 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
-#include <iterator>
 #include <system_error>
 
 #include <fmt/format.h>
 
 #include "failure.hpp"
+#include "kernelpack/file.hpp"
 
 namespace kernelpack::cli {
 namespace {
 
 constexpr std::size_t kLargestText = 16u << 20;
-
-std::string read_text(const std::string& path) {
-  std::error_code fault;
-  const auto size = std::filesystem::file_size(path, fault);
-  std::ifstream file(path, std::ios::binary);
-  std::string text;
-  if (!fault && file && size <= kLargestText) {
-    text.assign(std::istreambuf_iterator<char>(file), {});
-    if (!file.bad()) return text;
-  }
-  if (!fault && size > kLargestText)
-    throw Error(ErrorKind::io,
-                fmt::format("The size of the file ({} bytes) exceeds the most that is read ({} bytes)", size,
-                            kLargestText),
-                path);
-  throw Error(
-      ErrorKind::io,
-      fmt::format("The file cannot be read ({})", fault ? fault.message() : std::string("read error")), path);
-}
 
 Shape parse_shape(std::string_view option, std::string_view text, char separator, std::string_view whole) {
   Shape shape;
@@ -147,7 +127,7 @@ std::vector<NamedSpec> input_specs(const StatedRequest& request, TensorReader& r
 }
 
 Request read_request(const std::string& file, const Package& package) {
-  return Request::from_json(read_text(file), file, package);
+  return Request::from_json(read_input(file, kLargestText), file, package);
 }
 
 void add_plan_options(CLI::App& command, PlanFlags& flags) {
@@ -187,7 +167,7 @@ BoundRequest bind_request(const PlanFlags& flags) {
       {.allow_missing_templates = flags.allow_missing_templates, .buffers = {}, .profile = {}}};
   if (!flags.facts_file.empty())
     bound.facts = failing_with(ExitCode::input, [&] {
-      return DeviceFacts::from_json(read_text(flags.facts_file), flags.facts_file);
+      return DeviceFacts::from_json(read_input(flags.facts_file, kLargestText), flags.facts_file);
     });
   if (!flags.request_file.empty()) {
     Request request = read_request(flags.request_file, kernel.package());

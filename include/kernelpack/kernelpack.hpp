@@ -7,6 +7,7 @@
 #include "kernelpack/device_tensor.hpp"
 #include "kernelpack/error.hpp"
 #include "kernelpack/explanation.hpp"
+#include "kernelpack/file.hpp"
 #include "kernelpack/gpu.hpp"
 #include "kernelpack/hub.hpp"
 #include "kernelpack/kernel.hpp"

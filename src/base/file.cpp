@@ -155,6 +155,10 @@ std::string read_file(const fs::path& path, std::size_t limit) {
   return file.read_rest(limit);
 }
 
+std::string read_input(const fs::path& path, std::size_t limit) {
+  return InputFile(path, InputKind::any).read_rest(limit);
+}
+
 void write_file(const fs::path& path, const std::function<void(const WritePiece&)>& produce) {
   const std::string name = path.string();
   if (name.empty()) throw Error(ErrorKind::io, "The name of the file to write is empty");
@@ -187,10 +191,12 @@ void write_file(const fs::path& path, const std::function<void(const WritePiece&
   temporary.rename_to(target.path);
 }
 
+void write_file(const fs::path& path, std::span<const std::byte> bytes) {
+  write_file(path, [&](const WritePiece& write) { write(bytes); });
+}
+
 void write_file(const fs::path& path, std::string_view content) {
-  write_file(path, [&](const WritePiece& write) {
-    write(std::as_bytes(std::span(content.data(), content.size())));
-  });
+  write_file(path, std::as_bytes(std::span(content)));
 }
 
 }  // namespace kernelpack

@@ -447,6 +447,22 @@ class OtherVerbs(Folder):
         self.assertTrue(report["verified"])
         self.assertIn("float32", report["types"][0]["dtypes"])
 
+    def test_requests_from_a_pipe(self):
+        request = {"tensors": {"data": {"shape": [2, 8], "dtype": "float32"},
+                               "bias": {"shape": [2, 8], "dtype": "float32"}},
+                   "attrs": {"axis": 1, "is_inner_broadcast": 0}}
+        arguments = [PROGRAM, "plan", OP, "--request", "/dev/stdin", "--json"]
+        result = subprocess.run(arguments, input=json.dumps(request), capture_output=True, text=True, check=False,
+                                env=ENVIRONMENT, timeout=120)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertTrue(json.loads(result.stdout)["variant"])
+        for option in ("--request", "--facts"):
+            for name, words in (("missing.json", "does not exist"), (".", "directory"), ("/proc/self/mem", "read"),
+                                ("/dev/zero", "limit")):
+                spec = [] if option == "--request" else ["--input", "data=float32:2x8"]
+                result = kernelpack("plan", OP, *spec, option, name, cwd=self.folder)
+                self.assert_refused(result, 1, "io", name, words)
+
     def test_manuals(self):
         for verb in ([], ["run"], ["inspect"], ["list"], ["plot"]):
             result = kernelpack(*verb, "--help")
@@ -497,6 +513,38 @@ class Plot(Folder):
         self.assertGreater(height, 600)
         self.assertEqual(stat.S_IMODE((self.folder / "map.png").stat().st_mode) & 0o600, 0o600)
         self.assertEqual(len(list(self.folder.glob(".*"))), 0)
+
+    def test_pictures_go_where_tensors_go(self):
+        (self.folder / "link.png").symlink_to("target.png")
+        result = kernelpack("plot", "bias.npy", "--index", "1", "--output", "link.png", cwd=self.folder)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertTrue((self.folder / "link.png").is_symlink())
+        self.picture("target.png")
+        for name in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"):
+            # A pipe: the picture comes first, then the line about it.
+            piped = subprocess.run([PROGRAM, "plot", "bias.npy", "--index", "1", "--output", name], cwd=self.folder,
+                                   capture_output=True, check=False, env=ENVIRONMENT, timeout=120)
+            self.assertEqual((piped.returncode, piped.stderr), (0, b""), name)
+            self.assertTrue(piped.stdout.startswith(b"\x89PNG"), name)
+        os.mkfifo(self.folder / "pipe")
+        with subprocess.Popen(["cat", "pipe"], cwd=self.folder, stdout=subprocess.PIPE) as reader:
+            result = kernelpack("plot", "bias.npy", "--index", "1", "--output", "pipe", cwd=self.folder)
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            self.assertEqual(reader.stdout.read(), (self.folder / "target.png").read_bytes())
+        self.assertTrue(stat.S_ISFIFO((self.folder / "pipe").stat().st_mode))
+        (self.folder / "one").symlink_to("two")
+        (self.folder / "two").symlink_to("one")
+        before = snapshot(self.folder)
+        result = kernelpack("plot", "bias.npy", "--index", "1", "--output", "one", cwd=self.folder)
+        self.assert_refused(result, 3, "io", "(one)", before=before)
+
+    @unittest.skipIf(os.geteuid() == 0, "root may write every file")
+    def test_file_without_permission_is_kept(self):
+        self.write("kept.png", b"kept")
+        (self.folder / "kept.png").chmod(0o444)
+        before = snapshot(self.folder)
+        result = kernelpack("plot", "bias.npy", "--index", "1", "--output", "kept.png", cwd=self.folder)
+        self.assert_refused(result, 3, "io", "kept.png", before=before)
 
     def test_terminal(self):
         result = kernelpack("plot", "data.npy", "--index", "1", "--terminal", "--range", "-2,3", "--title", "hello",
