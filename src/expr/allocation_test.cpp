@@ -1,50 +1,17 @@
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
 #include <string>
 
+#include "base/allocation_count_test.hpp"
 #include "expr/expression.hpp"
 #include "expr/scope.hpp"
-
-// The sanitizers bring their own allocator.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define KERNELPACK_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define KERNELPACK_SANITIZED 1
-#endif
-#endif
-
-namespace {
-
-std::atomic<std::size_t> allocations{0};
-
-}  // namespace
-
-#ifndef KERNELPACK_SANITIZED
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
-#endif
 
 namespace kernelpack::expr {
 namespace {
 
 // Arithmetic and comparison allocate nothing per evaluation.
 TEST(Speed, ArithmeticAllocatesNothing) {
-#ifdef KERNELPACK_SANITIZED
-  GTEST_SKIP() << "Allocations cannot be counted under a sanitizer";
-#endif
+  if (!allocation_count()) GTEST_SKIP() << "Allocations cannot be counted under a sanitizer";
   Scope scope(&functions(false));
   scope.set("n", Value::number(7));
   scope.set("x",
@@ -59,13 +26,13 @@ TEST(Speed, ArithmeticAllocatesNothing) {
         "x.half is number", "s | length", "x.missing is defined", "x.half | int", "s == s"}) {
     const Expression expression = Expression::parse(text, {});
     expression.evaluate(scope);
-    const std::size_t before = allocations;
+    const long before = allocation_count().value();
     for (int i = 0; i < 100; ++i) expression.evaluate(scope);
-    EXPECT_EQ(allocations - before, 0u) << text;
+    EXPECT_EQ(allocation_count().value() - before, 0) << text;
   }
-  const std::size_t before = allocations;
+  const long before = allocation_count().value();
   Expression::parse("1 + 1", {});
-  EXPECT_GT(allocations - before, 0u) << "Allocations are not counted";
+  EXPECT_GT(allocation_count().value() - before, 0) << "Allocations are not counted";
 }
 
 }  // namespace
