@@ -103,26 +103,39 @@ ExitCode run(const CacheFlags& flags) {
 }  // namespace
 
 Verb add_cache(CLI::App& program) {
-  CLI::App* command = program.add_subcommand("cache",
-                                             "list, check or tidy the cached packages\n"
-                                             "list prints the packages in the hub cache of Hugging Face's "
-                                             "tools (HF_HOME, HF_HUB_CACHE) and in kernelpack's "
-                                             "own cache of base URLs (KERNELPACK_CACHE). verify compares "
-                                             "every file with what vouches for it. prune removes "
-                                             "unfinished downloads, damaged files and content that no commit "
-                                             "uses; what changed within the last hour may "
-                                             "belong to a running download and stays. Repositories without a "
-                                             "WebGPU package are left alone. No request is "
-                                             "made.");
+  CLI::App* command =
+      program.add_subcommand("cache",
+                             "list, check or tidy the cached packages\n"
+                             "list prints the packages in the hub cache of Hugging Face's "
+                             "tools (HF_HOME, HF_HUB_CACHE) and in kernelpack's "
+                             "own cache of base URLs (KERNELPACK_CACHE). verify compares "
+                             "every file with what vouches for it. prune removes "
+                             "unfinished downloads, damaged files and content that no commit "
+                             "uses; what changed within the last hour may "
+                             "belong to a running download and stays. Repositories without a "
+                             "WebGPU package, and what lies behind a "
+                             "symbolic link, are left alone. verify exits with 1 if a file is "
+                             "damaged; the next use of the package fetches "
+                             "that file again. No request is made.");
   auto flags = std::make_shared<CacheFlags>();
   command->add_option("ACTION", flags->action, "list, verify or prune.")
       ->required()
       ->check(CLI::IsMember({"list", "verify", "prune"}));
   command->add_flag("--dry-run", flags->dry_run, "prune: only print what would be removed.");
-  command->add_flag("--detached", flags->detached,
-                    "prune: also remove commits that no branch leads to, those fetched by commit included.");
-  command->add_flag("--json", flags->json, "Print JSON.");
-  command->footer("EXAMPLES\n  kernelpack cache list\n  kernelpack cache prune --dry-run\n");
+  command->add_flag(
+      "--detached", flags->detached,
+      "prune: also remove commits that no branch leads to, those fetched by commit included, and "
+      "copies that no base URL leads to, unless they were used within the last hour.");
+  command->add_flag(
+      "--json", flags->json,
+      "Print a JSON array: for list and verify an object for each package (source, commit, kind, "
+      "branches, folder, files, bytes, and faults), for prune one for each file (path, reason, "
+      "bytes).");
+  command->footer(
+      "EXAMPLES\n"
+      "  kernelpack cache list\n"
+      "  kernelpack cache verify\n"
+      "  kernelpack cache prune --dry-run\n");
   return {command, [flags] { return run(*flags); }};
 }
 

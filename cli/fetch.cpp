@@ -147,9 +147,15 @@ Verb add_fetch(CLI::App& program) {
                                              "bring packages of the Hugging Face Hub into the cache\n"
                                              "Downloads each package unless the cache holds it, checks every "
                                              "file, and prints where it lies. The cache is "
-                                             "that of Hugging Face's own tools (HF_HOME, HF_HUB_CACHE); base "
-                                             "URLs are kept in KERNELPACK_CACHE. A package "
-                                             "that was fetched is used without a network ever after.");
+                                             "that of Hugging Face's own tools; base URLs have one of "
+                                             "kernelpack's. A commit that was fetched never "
+                                             "needs a request again. A branch (vN) and a base URL take one "
+                                             "request for metadata.json, and if that fails "
+                                             "the cached copy is used, with a note on standard error. "
+                                             "Several packages are fetched at the same time; one "
+                                             "that fails keeps none of the others back, and the exit code is "
+                                             "then 1. A bar on standard error shows the "
+                                             "progress where that is a terminal.");
   auto flags = std::make_shared<FetchFlags>();
   command->add_option("SPEC", flags->sources, "ORG/NAME@vN, ORG/NAME@COMMIT, or a base URL.");
   command
@@ -161,9 +167,18 @@ Verb add_fetch(CLI::App& program) {
   add_network_options(*command, flags->network);
   command->add_flag("--json", flags->json, "Print a JSON array with an object for each package.");
   command->footer(
+      "ENVIRONMENT\n"
+      "  HF_HUB_CACHE, HF_HOME    where the cache is: HF_HUB_CACHE, or HF_HOME/hub\n"
+      "  KERNELPACK_CACHE         where base URLs are kept\n"
+      "  HF_ENDPOINT              another Hub than https://huggingface.co\n"
+      "  HF_TOKEN, HF_TOKEN_PATH  an access token, and a file that holds one\n"
+      "  HF_HUB_OFFLINE=1         make no request\n"
+      "  SSL_CERT_FILE            certificates to trust\n"
+      "  https_proxy, no_proxy    proxies, as libcurl reads them\n\n"
       "EXAMPLES\n"
       "  kernelpack fetch webgpu-kernels/com.microsoft.BiasSoftmax@v1\n"
-      "  kernelpack fetch --all-of webgpu-kernels\n");
+      "  kernelpack fetch --all-of webgpu-kernels\n"
+      "  kernelpack fetch --trust-remote-code https://example.com/kernels/ai.onnx.Softmax\n");
   return {command, [flags] { return fetch(*flags); }};
 }
 

@@ -62,7 +62,10 @@ Verb add_list(CLI::App& program) {
                                              "variable KERNELPACK_PACKAGES (':' between them), then "
                                              "in ../../packages and ../share/kernelpack/packages from the "
                                              "folder of this program. The working directory is "
-                                             "never searched.");
+                                             "never searched. With --org the packages that an organisation "
+                                             "publishes on the Hugging Face Hub are "
+                                             "printed instead, one ORG/NAME a line, which takes one request; "
+                                             "kernelpack cache list prints those that are cached.");
   struct ListFlags {
     bool json = false;
     std::string organisation;
@@ -73,9 +76,16 @@ Verb add_list(CLI::App& program) {
       ->add_option("--org", flags->organisation,
                    "Ask the Hugging Face Hub instead which packages this organisation publishes.")
       ->type_name("ORG");
-  add_network_options(*options, flags->network);
+  add_request_options(*options, flags->network);
   options->add_flag("--json", flags->json,
                     "Print a JSON array of objects with op and folder (with --org: op and source).");
+  options->footer(
+      "ENVIRONMENT\n"
+      "  KERNELPACK_PACKAGES                    folders of packages, with ':' between them\n"
+      "  HF_ENDPOINT, HF_TOKEN, HF_HUB_OFFLINE  for --org, as in kernelpack fetch\n\n"
+      "EXAMPLES\n"
+      "  kernelpack list\n"
+      "  kernelpack list --org webgpu-kernels --json\n");
   return {options, [flags] {
             return flags->organisation.empty()
                        ? list(flags->json)

@@ -14,6 +14,10 @@ namespace kernelpack::cli {
 void add_network_options(CLI::App& command, NetworkFlags& flags) {
   command.add_flag("--trust-remote-code", flags.trust_remote_code,
                    "Accept publishers other than webgpu-kernels, and base URLs.");
+  add_request_options(command, flags);
+}
+
+void add_request_options(CLI::App& command, NetworkFlags& flags) {
   command.add_flag("--offline", flags.offline,
                    "Make no request: what is not in the cache is an error. HF_HUB_OFFLINE=1 does the same.");
   command

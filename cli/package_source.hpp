@@ -14,12 +14,15 @@
 
 namespace kernelpack::cli {
 
-/// What every command that may use the network takes.
+/// What commands that may use the network take.
 struct NetworkFlags {
   bool trust_remote_code = false;
   bool offline = false;
   std::string token;
 };
+/// --offline and --token.
+void add_request_options(CLI::App& command, NetworkFlags& flags);
+/// These and --trust-remote-code, for commands that load packages.
 void add_network_options(CLI::App& command, NetworkFlags& flags);
 
 /// How a command names its package.

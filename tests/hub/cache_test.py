@@ -103,7 +103,7 @@ class Cache(HubCase):
             start = time.monotonic()
             self.get(REPO + "@v1")
             self.assertGreater(time.monotonic() - start, 0.9)
-            self.assertLess(time.monotonic() - start, 6)
+            self.assertLess(time.monotonic() - start, 30)
 
     def test_killed_in_the_middle(self):
         """At many moments; what a killed process leaves is never taken for whole."""
@@ -126,12 +126,13 @@ class Cache(HubCase):
         self.assertEqual(self.get("--offline", 1, REPO + "@v1")["fetched"], 0)
 
     def test_killed_while_a_body_arrives(self):
-        self.hub.script("t1.wgsl", server.drip(20))
+        self.hub.script("t1.wgsl", server.half())
         process = subprocess.Popen([self.program, REPO + "@v1"], env=self.environment, stdout=subprocess.DEVNULL)
         end = time.monotonic() + 20
-        while not any("t1.wgsl" in path for _, path, _ in list(self.hub.requests)) and time.monotonic() < end:
+        others = [self.snapshot() / name for name in ("t0.wgsl.jinja", "t2.wgsl.jinja")]
+        while not (all(path.exists() for path in others) and self.hub.active) and time.monotonic() < end:
             time.sleep(0.01)
-        time.sleep(0.3)
+        time.sleep(0.05)
         process.send_signal(signal.SIGKILL)
         self.assertEqual(process.wait(), -signal.SIGKILL)
         self.assertFalse((self.snapshot() / "t1.wgsl.jinja").exists())

