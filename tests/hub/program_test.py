@@ -5,10 +5,12 @@ usage: program_test.py PROGRAM
 
 import fcntl
 import json
+import math
 import os
 import pathlib
 import pty
 import shutil
+import struct
 import subprocess
 import sys
 import time
@@ -18,7 +20,7 @@ import hub_server as server
 from hub_case import FOREIGN, REPO, HubCase, run_tests, tree
 from hub_server import small_package
 
-LEAST_TESTS = 19
+LEAST_TESTS = 20
 
 
 class ProgramCase(HubCase):
@@ -106,6 +108,38 @@ class Program(ProgramCase):
             b"{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }".ljust(117) + b"\n" + b"\0" * 4)
         line = self.kernelpack("run", REPO + "@v1", "--input", "x=x.npy", code=3)
         self.assertIn("no CPU kernel for ai.onnx.Small", line)
+
+    def write_array(self, name, shape, values):
+        header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}".encode().ljust(117) + b"\n"
+        (self.folder / name).write_bytes(b"\x93NUMPY\x01\x00\x76\x00" + header + struct.pack(f"<{len(values)}f", *values))
+
+    def test_run_of_a_package_of_the_hub(self):
+        """The package of this repository, published: numbers come out, and the same without a network."""
+        shipped = pathlib.Path(__file__).resolve().parents[2] / "packages/com.microsoft.BiasSoftmax"
+        files = {path.name: path.read_bytes() for path in (shipped / "build/webgpu").iterdir()}
+        repo = "webgpu-kernels/com.microsoft.BiasSoftmax"
+        commit = self.hub.publish(repo, files)
+        data, bias = [0.5, 1.0, -2.0, 3.0, 0.0, 0.25, 4.0, -1.0], [0.0, 1.0, 2.0, -1.0, 0.5, 0.0, -3.0, 1.0]
+        self.write_array("data.npy", (2, 4), data)
+        self.write_array("bias.npy", (2, 4), bias)
+        expected = []
+        for row in (slice(0, 4), slice(4, 8)):
+            powers = [math.exp(x + y) for x, y in zip(data[row], bias[row])]
+            expected += [power / sum(powers) for power in powers]
+        request = ["--input", "data=data.npy", "--input", "bias=bias.npy", "--attr", "axis=1", "--attr",
+                   "is_inner_broadcast=1", "--output", "output=out.npy"]
+        outputs = set()
+        for source in ([repo + "@v1"], [f"{repo}@{commit}", "--offline"], [repo + "@v1", "--offline"], [shipped]):
+            with self.subTest(source=source):
+                self.kernelpack("run", *source, *request)
+                content = (self.folder / "out.npy").read_bytes()
+                outputs.add(content)
+                for actual, wanted in zip(struct.unpack("<8f", content[-32:]), expected, strict=True):
+                    self.assertLess(abs(actual - wanted), 1e-6)
+        self.assertEqual(len(outputs), 1)
+        templates = [name for name in files if name.endswith(".jinja")]
+        self.assertEqual(sorted(self.paths()), sorted([self.resolve("v1", "metadata.json", repo)] + [
+            self.resolve(commit, name, repo) for name in ("manifest.json", *templates)]))
 
     def test_note_about_a_cached_copy(self):
         self.kernelpack("fetch", REPO + "@v1")
