@@ -23,6 +23,7 @@ Method BenchFlags::method() const {
   Method method;
   method.rounds = rounds;
   method.seconds = milliseconds * 1e-3;
+  method.load_seconds = load_milliseconds * 1e-3;
   return method;
 }
 
@@ -58,6 +59,11 @@ void add_bench_options(CLI::App& command, BenchFlags& flags) {
                   "The least length of a measurement (15), unless 1500 dispatches take less.")
       ->type_name("M")
       ->check(CLI::Range(0.001, 10000.0).description(""));
+  command
+      .add_option("--load-milliseconds", flags.load_milliseconds,
+                  "How long the device works before the first round (1000), to raise its clocks.")
+      ->type_name("M")
+      ->check(CLI::Range(0.0, 60000.0).description(""));
 }
 
 Device open_bench_device(const BenchFlags& flags, const std::vector<BenchmarkCase>& cases) {

@@ -19,6 +19,7 @@ struct BenchFlags {
   std::string file;   ///< instead of the package's bench.json
   int rounds = Method{}.rounds;
   double milliseconds = Method{}.seconds * 1e3;
+  double load_milliseconds = Method{}.load_seconds * 1e3;
 
   Method method() const;
 };

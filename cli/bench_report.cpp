@@ -57,15 +57,15 @@ std::string head_text(const BenchResult& result) {
                                  result.driver.empty() ? "" : ", " + result.driver);
   if (result.software) text += wrapped("A software driver: these are no figures of a GPU.", 0);
   text += wrapped(
-      fmt::format(
-          "Resident buffers; {} around {} of n back-to-back calls, n for {:.3g} ms or {} "
-          "dispatches, divided by n; {} warm-up calls; median of {} rounds, in turn with a copy of the same "
-          "bytes (vec4<f32>, 256 lanes){}. Single calls are submitted and waited for: cold is "
-          "the first, with planning and compilation.",
-          result.device_clock ? "GPU timestamps" : "the host's clock (this device has no timestamps)",
-          result.device_clock ? "one compute pass" : "one submission", result.method.seconds * 1e3,
-          result.method.most_dispatches, result.method.warm_ups, result.method.rounds,
-          result.packages.size() > 1 ? " and with " + result.packages[1] : ""),
+      fmt::format("Resident buffers; {} around {} of n back-to-back calls, n for {:.3g} ms or {} "
+                  "dispatches, divided by n; {} warm-up calls and {:.3g} s of load; median of {} rounds, in "
+                  "turn with a copy of the same "
+                  "bytes (vec4<f32>, 256 lanes){}. Single calls are submitted and waited for: cold is "
+                  "the first, with planning and compilation.",
+                  result.device_clock ? "GPU timestamps" : "the host's clock (this device has no timestamps)",
+                  result.device_clock ? "one compute pass" : "one submission", result.method.seconds * 1e3,
+                  result.method.most_dispatches, result.method.warm_ups, result.method.load_seconds,
+                  result.method.rounds, result.packages.size() > 1 ? " and with " + result.packages[1] : ""),
       0);
   return text;
 }
@@ -131,6 +131,7 @@ Json to_json(const BenchResult& result) {
               {"secondsPerMeasurement", result.method.seconds},
               {"mostDispatches", result.method.most_dispatches},
               {"warmUpCalls", result.method.warm_ups},
+              {"loadSeconds", result.method.load_seconds},
               {"rounds", result.method.rounds},
               {"interleaved", true},
               {"copy", "vec4<f32>, 256 lanes, source and destination bytes together those of the case"},

@@ -20,13 +20,6 @@ double since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-void run_once(const Device& device, const Contender& contender) {
-  Batch batch(device);
-  batch.add(contender.plan, contender.tensors);
-  batch.submit();
-  batch.wait();
-}
-
 // The time of `calls` calls.
 double time_of(const Device& device, const Contender& contender, int calls, bool& device_clock) {
   Batch batch(device);
@@ -81,6 +74,13 @@ Plan scramble_plan(const BoundTensor& target) {
 
 }  // namespace
 
+void run_once(const Device& device, const Contender& contender) {
+  Batch batch(device);
+  batch.add(contender.plan, contender.tensors);
+  batch.submit();
+  batch.wait();
+}
+
 double Contender::median() const {
   return cli::median(seconds);
 }
@@ -103,6 +103,13 @@ bool measure(const Device& device, std::span<Contender* const> contenders, const
   for (Contender* contender : contenders) {
     for (int i = 0; i < method.warm_ups; ++i) run_once(device, *contender);
     calibrate(device, *contender, method);
+  }
+  if (!contenders.empty()) {
+    const auto end = Clock::now() + std::chrono::duration<double>(method.load_seconds);
+    bool clock = true;
+    while (Clock::now() < end) time_of(device, *contenders.front(), contenders.front()->calls, clock);
+    // What was calibrated with slow clocks is too short now.
+    for (Contender* contender : contenders) calibrate(device, *contender, method);
   }
   for (int round = 0; round < method.rounds; ++round) {
     if (progress) progress(round);

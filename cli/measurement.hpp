@@ -16,6 +16,9 @@ struct Method {
   double seconds = 0.015;      ///< one measurement lasts at least so long
   int most_dispatches = 1500;  ///< unless it has so many dispatches
   int warm_ups = 3;
+  /// Before the first round the first contender runs so long: a GPU that was idle needs a second to raise its
+  /// clocks.
+  double load_seconds = 1.0;
   int rounds = 5;
 };
 
@@ -33,6 +36,9 @@ struct Contender {
   double fastest() const;
   double slowest() const;
 };
+
+/// One call, submitted and waited for.
+void run_once(const Device& device, const Contender& contender);
 
 /// Dispatches of one call.
 int dispatches_of(const Plan& plan);

@@ -67,7 +67,8 @@ class Bench(Measuring):
         for library in LIBRARIES:
             report = self.folder / "bench.json"
             picture = self.folder / "bench.png"
-            ran = self.kernelpack("bench", OP, "--file", file, "--library", library, "--milliseconds", 0.5, "--rounds", 3,
+            ran = self.kernelpack("bench", OP, "--file", file, "--library", library, "--milliseconds", 0.5,
+                                  "--load-milliseconds", 1, "--rounds", 3,
                                   "--check", "--against", ROOT / "packages/generations/1.0" / OP, "--json", report,
                                   "--plot", picture)
             self.assertEqual(ran.returncode, 0, ran.stderr)
@@ -95,7 +96,7 @@ class Bench(Measuring):
 
     def test_takes_the_cases_that_are_asked_for(self):
         file = self.write("cases.json", document([case("one", "float32", 4, 8), case("two", "float32", 4, 8)]))
-        ran = self.kernelpack("bench", OP, "--file", file, "--milliseconds", 0.1, "--rounds", 1, "--cases", "wo")
+        ran = self.kernelpack("bench", OP, "--file", file, "--milliseconds", 0.1, "--load-milliseconds", 0, "--rounds", 1, "--cases", "wo")
         self.assertEqual(ran.returncode, 0, ran.stderr)
         self.assertNotIn("one", [line.split()[0] for line in ran.stdout.splitlines() if line.strip()])
         self.refuse(2, "usage", "The value of --cases (three) is part of no case's id", "bench", OP, "--file", file,
@@ -103,7 +104,7 @@ class Bench(Measuring):
 
     def test_goes_on_after_a_case_that_a_package_refuses(self):
         file = self.write("cases.json", document([case("taken", "float32", 4, 8)]))
-        ran = self.kernelpack("bench", OP, "--file", file, "--milliseconds", 0.1, "--rounds", 1, "--against",
+        ran = self.kernelpack("bench", OP, "--file", file, "--milliseconds", 0.1, "--load-milliseconds", 0, "--rounds", 1, "--against",
                               ROOT / "tests/packages/broadcast_add")
         self.assertEqual(ran.returncode, 0, ran.stderr)
         self.assertIn("contract: ", ran.stdout)
