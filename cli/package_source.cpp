@@ -1,5 +1,6 @@
 #include "package_source.hpp"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -60,6 +61,22 @@ std::function<void(const FetchProgress&)> DownloadBar::callback() {
   return [this](const FetchProgress& progress) { show(progress); };
 }
 
+namespace {
+
+/// As much of one line as the terminal shows without a second one.
+std::string fitted(std::string line) {
+  winsize size{};
+  const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+  const std::size_t columns = known ? size.ws_col - 1U : 79U;
+  if (line.size() <= columns) return line;
+  // Not in the middle of a character of several bytes.
+  std::size_t end = columns;
+  while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xC0) == 0x80) --end;
+  return line.substr(0, end);
+}
+
+}  // namespace
+
 void DownloadBar::show(const FetchProgress& progress) {
   const std::scoped_lock lock(mutex_);
   constexpr std::size_t kWidth = 30;
@@ -68,9 +85,9 @@ void DownloadBar::show(const FetchProgress& progress) {
   const std::size_t done = std::min(many ? done_ : progress.files_done, total);
   const std::size_t filled = done * kWidth / total;
   const std::string text = fmt::format(
-      "\r[{:#<{}}{:.<{}}] {}/{} {}", "", filled, "", kWidth - filled, done, total,
+      "[{:#<{}}{:.<{}}] {}/{} {}", "", filled, "", kWidth - filled, done, total,
       single_line(many ? progress.source : fmt::format("{} ({} bytes)", progress.file, progress.bytes)));
-  std::fputs((text + "\033[K").c_str(), stderr);
+  std::fputs(('\r' + fitted(text) + "\033[K").c_str(), stderr);
   shown_ = true;
 }
 

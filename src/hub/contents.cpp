@@ -9,6 +9,7 @@
 
 #include "base/budget.hpp"
 #include "base/json.hpp"
+#include "base/utf8.hpp"
 #include "hub/atomic_file.hpp"
 #include "hub/hub_cache.hpp"
 #include "hub/url.hpp"
@@ -79,6 +80,7 @@ class Completion {
           place.string());
     require_online("metadata.json");
     HttpAnswer answer = contents_.downloads.get({"metadata.json", contents_.request("metadata.json")});
+    require_commit("metadata.json", answer);
     accept_metadata(contents_, answer);
     return answer.body;
   }
@@ -104,6 +106,14 @@ class Completion {
     package::check_digest(file, content, {.verify = contents_.options.verify}, model_);
   }
 
+  void require_commit(const std::string& file, const HttpAnswer& answer) const {
+    if (contents_.commit.empty() || answer.commit.empty() || answer.commit == contents_.commit) return;
+    throw Error(ErrorKind::integrity,
+                fmt::format("The file {} that was received is of commit {}, but commit {} was asked for",
+                            file, clip(answer.commit), contents_.commit),
+                contents_.source);
+  }
+
   void require_online(const std::string& file) const {
     if (!contents_.offline) return;
     throw Error(
@@ -121,6 +131,7 @@ class Completion {
       wanted.push_back({file, contents_.request(file)});
     }
     const auto accept = [&](const Wanted& one, HttpAnswer& answer) {
+      require_commit(one.file, answer);
       try {
         check(one.file, answer.body);
       } catch (Error& error) {

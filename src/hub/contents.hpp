@@ -18,6 +18,7 @@ struct Contents {
   bool offline = false;
   std::string source;  ///< for messages
   std::string state;   ///< for messages: "commit 0123...", "state 0123..."
+  std::string commit;  ///< that answers must be of if they name one; empty: any
   std::function<HttpRequest(const std::string&)> request;  ///< for a file of exactly this state
 };
 

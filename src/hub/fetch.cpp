@@ -91,6 +91,7 @@ class Remote {
             settings_.offline,
             text_,
             describe(state),
+            origin_of(state).commit,
             [this, state](const std::string& file) { return request_for(url_of(state, file), file); }};
   }
 

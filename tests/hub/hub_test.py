@@ -14,7 +14,7 @@ import hub_server as server
 from hub_case import FOREIGN, REPO, HubCase, run_tests, tree
 from hub_server import small_package
 
-LEAST_TESTS = 42
+LEAST_TESTS = 43
 
 
 class Sources(HubCase):
@@ -208,6 +208,15 @@ class Pinning(HubCase):
                 self.hub.script("metadata.json", server.status(200, headers, self.files["metadata.json"]))
                 self.refuse("io", REPO + "@v1", words=["X-Repo-Commit"])
         self.assertFalse(self.cache.exists())
+
+    def test_answers_of_another_commit(self):
+        """A server that says it sends another commit than the one asked for."""
+        other = self.hub.publish(REPO, small_package(mark="other"), branch=None)
+        for name in ("metadata.json", "manifest.json", "t1.wgsl.jinja"):
+            with self.subTest(name):
+                self.hub.scripts.clear()
+                self.hub.script(name, server.body(self.files[name], {"X-Repo-Commit": other}), forever=True)
+                self.refuse("integrity", f"{REPO}@{self.commit}", words=[name, other, self.commit])
 
     def test_the_first_hop_that_carries_headers_wins(self):
         """As a redirect inside the endpoint, whose target does not know commit and ETag."""

@@ -13,6 +13,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import termios
 import time
 import unittest
 
@@ -103,9 +104,7 @@ class Program(ProgramCase):
         self.run_program("bench", REPO + "@v1", "--against", f"{REPO}@{self.commit}")
         self.assertEqual([path for _, path, _ in self.hub.take()], [self.resolve("v1", "metadata.json")])
         # There is no CPU kernel for this op: the package was found and bound all the same.
-        (self.folder / "x.npy").write_bytes(
-            b"\x93NUMPY\x01\x00\x76\x00" +
-            b"{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }".ljust(117) + b"\n" + b"\0" * 4)
+        self.write_array("x.npy", (1,), [0.0])
         line = self.kernelpack("run", REPO + "@v1", "--input", "x=x.npy", code=3)
         self.assertIn("no CPU kernel for ai.onnx.Small", line)
 
@@ -182,7 +181,9 @@ class Program(ProgramCase):
 
     def test_progress_on_a_terminal(self):
         self.hub.script("wgsl", server.late(0.05), forever=True)
+        columns = 40
         master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         result = subprocess.run([self.program, "fetch", REPO + "@v1"], env=self.environment, stderr=slave,
                                 stdout=subprocess.PIPE, timeout=60, check=False)
         os.close(slave)
@@ -195,6 +196,9 @@ class Program(ProgramCase):
         os.close(master)
         self.assertEqual(result.returncode, 0)
         self.assertIn(b"5/5 ", shown)
+        lines = [line.removesuffix(b"\x1b[K") for line in shown.split(b"\r")]
+        self.assertLess(max(len(line) for line in lines), columns)
+        self.assertEqual(max(len(line) for line in lines), columns - 1)
         self.assertTrue(shown.endswith(b"\r\x1b[K"), shown[-20:])
 
 
