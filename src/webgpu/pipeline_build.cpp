@@ -156,8 +156,10 @@ void build_async(const GpuDevice& device, std::span<const PipelineRequest> reque
       done(i, error);
     }
   }
-  for (auto& [index, build] : started)
-    done(index, result_of([&] { return finish(device, std::move(build), *requests[index].pass); }));
+  for (auto& entry : started) {
+    const std::size_t i = entry.first;
+    done(i, result_of([&] { return finish(device, std::move(entry.second), *requests[i].pass); }));
+  }
 }
 
 // Errors land in the caller's scope.
