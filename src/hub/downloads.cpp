@@ -1,5 +1,7 @@
 #include "hub/downloads.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <exception>
 #include <system_error>
@@ -7,6 +9,12 @@
 #include <utility>
 
 namespace kernelpack::hub {
+namespace {
+
+/// Of all answers of one call. Published packages are far below a tenth of it.
+constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20;
+
+}  // namespace
 
 Downloads::Downloads(const Settings& settings, std::string source, const GetOptions& options)
     : settings_(settings), source_(std::move(source)), options_(options), client_(make_client(nullptr)) {}
@@ -20,6 +28,9 @@ HttpClient Downloads::make_client(const std::atomic<bool>* failed) {
 void Downloads::report(const std::string& file, std::size_t bytes) {
   const std::scoped_lock lock(mutex_);
   bytes_ += bytes;
+  if (bytes_ > kMostBytes)
+    throw Error(ErrorKind::limit,
+                fmt::format("The answers for one package exceed the budget ({} bytes)", kMostBytes), source_);
   if (!file.empty()) current_ = file;
   if (options_.progress) options_.progress({source_, current_, bytes_, done_, expected_});
 }

@@ -14,7 +14,7 @@ import hub_server as server
 from hub_case import REPO, HubCase, run_tests
 from hub_server import small_package
 
-LEAST_TESTS = 37
+LEAST_TESTS = 38
 
 
 class Faults(HubCase):
@@ -495,6 +495,20 @@ class Hostile(HubCase):
         self.assertEqual((self.snapshot(commit) / "t1.wgsl.jinja").read_bytes(), newer["t1.wgsl.jinja"])
         for state in (self.commit, commit):
             self.assertEqual(self.get("--offline", 1, f"{REPO}@{state}")["fetched"], 0)
+
+    def test_more_than_a_package_may_weigh(self):
+        """Each file is within its budget, all of them are not."""
+        files = small_package(templates=20)
+        metadata = json.loads(files["metadata.json"])
+        for i in range(20):
+            name = f"t{i}.wgsl.jinja"
+            files[name] = files[name] + b"// " + b"x" * 4000000 + b"\n"
+            metadata["digest"]["files"][name] = server.digest(files[name])
+        files["metadata.json"] = json.dumps(metadata).encode()
+        self.hub.publish(REPO, files)
+        self.refuse("limit", REPO + "@v1", words=[str(64 << 20)])
+        self.assertFalse((self.repository() / "refs").exists())
+        self.assertFalse(list(self.folder.rglob("*.incomplete")))
 
     def test_listing(self):
         for name, action in (("endless", server.endless()), ("loop", server.redirect(lambda handler: handler.path)),
