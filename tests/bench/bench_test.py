@@ -17,6 +17,7 @@ OP = "com.microsoft.BiasSoftmax"
 PROGRAM = ""
 LIBRARIES = ("dawn", "wgpu-native")
 ENVIRONMENT = dict(os.environ)
+SHORT = ("--milliseconds", 0.1, "--load-milliseconds", 0, "--rounds", 1)
 
 
 def uniform(dtype, shape, seed):
@@ -96,7 +97,7 @@ class Bench(Measuring):
 
     def test_takes_the_cases_that_are_asked_for(self):
         file = self.write("cases.json", document([case("one", "float32", 4, 8), case("two", "float32", 4, 8)]))
-        ran = self.kernelpack("bench", OP, "--file", file, "--milliseconds", 0.1, "--load-milliseconds", 0, "--rounds", 1, "--cases", "wo")
+        ran = self.kernelpack("bench", OP, "--file", file, *SHORT, "--cases", "wo")
         self.assertEqual(ran.returncode, 0, ran.stderr)
         self.assertNotIn("one", [line.split()[0] for line in ran.stdout.splitlines() if line.strip()])
         self.refuse(2, "usage", "The value of --cases (three) is part of no case's id", "bench", OP, "--file", file,
@@ -104,7 +105,7 @@ class Bench(Measuring):
 
     def test_goes_on_after_a_case_that_a_package_refuses(self):
         file = self.write("cases.json", document([case("taken", "float32", 4, 8)]))
-        ran = self.kernelpack("bench", OP, "--file", file, "--milliseconds", 0.1, "--load-milliseconds", 0, "--rounds", 1, "--against",
+        ran = self.kernelpack("bench", OP, "--file", file, *SHORT, "--against",
                               ROOT / "tests/packages/broadcast_add")
         self.assertEqual(ran.returncode, 0, ran.stderr)
         self.assertIn("contract: ", ran.stdout)
