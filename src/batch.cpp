@@ -99,8 +99,8 @@ Timing Batch::measure(const MeasureOptions& options) {
   return submission_->measure(options);
 }
 
-bool Batch::wait(std::optional<std::chrono::nanoseconds> timeout) const {
-  return webgpu::wait_until_idle(device_.engine(), timeout);
+bool Batch::wait(std::optional<std::chrono::nanoseconds> timeout, const std::stop_token& stop) const {
+  return webgpu::wait_until_idle(device_.engine(), timeout, stop);
 }
 
 }  // namespace kernelpack

@@ -35,6 +35,10 @@ WGPUBufferImpl* webgpu_buffer(const DeviceTensor& tensor) {
   return webgpu::raw_buffer(*tensor.memory());
 }
 
+void Device::close() const {
+  if (is_gpu()) webgpu::close(*engine_);
+}
+
 const GpuAdapter& Device::adapter() const {
   if (!is_gpu()) throw Error(ErrorKind::device, "The CPU has no adapter");
   return webgpu::adapter(*engine_);

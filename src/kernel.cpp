@@ -16,7 +16,7 @@
 #include "plan/cache.hpp"
 #include "plan/explain.hpp"
 #include "plan/planner.hpp"
-#include "trusted_files.hpp"
+#include "run_request.hpp"
 #include "webgpu/runtime.hpp"
 
 namespace kernelpack {
@@ -49,28 +49,6 @@ Package load_shipped(std::string_view op_id, const GetOptions& options) {
 const cpu::KernelEntry& require_kernel(const std::string& op) {
   if (const cpu::KernelEntry* kernel = cpu::find_kernel(op)) return *kernel;
   throw Error(ErrorKind::unsupported, fmt::format("This build has no CPU kernel for {}", op), op);
-}
-
-template <class Named>
-const Named* find(const std::vector<Named>& entries, std::string_view name) {
-  const auto found =
-      std::find_if(entries.begin(), entries.end(), [&](const Named& entry) { return entry.name == name; });
-  return found == entries.end() ? nullptr : &*found;
-}
-
-// The memory of each tensor of a plan: inputs and outputs of the call, which meet in an inout tensor.
-std::vector<webgpu::HostTensor> host_tensors(const Plan& plan, const Call& call,
-                                             std::span<const TensorView> inputs,
-                                             std::span<const MutableTensorView> outputs) {
-  std::vector<webgpu::HostTensor> tensors;
-  for (const BoundTensor& bound : plan.tensors) {
-    const BoundTensor* input = find(call.inputs, bound.name);
-    const BoundTensor* output = find(call.outputs, bound.name);
-    tensors.push_back(
-        {input != nullptr ? &inputs[static_cast<std::size_t>(input - call.inputs.data())] : nullptr,
-         output != nullptr ? &outputs[static_cast<std::size_t>(output - call.outputs.data())] : nullptr});
-  }
-  return tensors;
 }
 
 }  // namespace
@@ -111,47 +89,14 @@ Explanation Kernel::explain(const Call& call, const DeviceFacts& facts, const Pl
 }
 
 Outputs Kernel::run(const Inputs& inputs, const RunOptions& options) const {
-  BindOptions request{.attributes = options.attributes,
-                      .arguments = options.arguments,
-                      .wanted = options.wanted,
-                      .tunables = options.tunables,
-                      .variant = options.variant};
-  std::vector<NamedSpec> specs;
-  specs.reserve(inputs.size());
-  for (const NamedInput& input : inputs) specs.push_back({input.name, input.tensor.spec()});
-  for (const NamedDestination& destination : options.destinations)
-    request.destinations.push_back({destination.name, destination.tensor.spec()});
-  const Call call = bind(specs, request);
-
-  std::vector<TensorView> sources;
-  for (const BoundTensor& bound : call.inputs) sources.push_back(find(inputs, bound.name)->tensor);
-  std::vector<Outputs::Entry> results;
-  results.reserve(call.outputs.size());
-  std::vector<MutableTensorView> targets;
-  for (const BoundTensor& bound : call.outputs) {
-    if (const NamedDestination* destination = find(options.destinations, bound.name)) {
-      targets.push_back(destination->tensor);
-    } else if (bound.inout) {
-      // The caller's input stays as it is: a copy is written in place and becomes the result.
-      const auto place = static_cast<std::size_t>(find(call.inputs, bound.name) - call.inputs.data());
-      results.push_back({bound.name, Tensor(sources[place])});
-      sources[place] = results.back().tensor.view();
-      targets.push_back(results.back().tensor.mutable_view());
-    } else {
-      results.push_back({bound.name, Tensor::uninitialized({bound.dtype, bound.shape})});
-      targets.push_back(results.back().tensor.mutable_view());
-    }
-  }
-  run(call, sources, targets, options.device ? *options.device : Device::cpu());
-  return Outputs(std::move(results));
+  BoundRun bound = bind_run(*this, inputs, options);
+  run(bound.call, bound.sources, bound.targets, options.device ? *options.device : Device::cpu());
+  return Outputs(std::move(bound.results));
 }
 
 void Kernel::run(const Call& call, std::span<const TensorView> inputs,
                  std::span<const MutableTensorView> outputs, const Device& device) const {
-  require_trusted_files(package_.model());
-  if (call.op != package_.op_id())
-    throw Error(ErrorKind::contract,
-                fmt::format("The call is bound to {}, but the kernel is {}", call.op, package_.op_id()));
+  require_runnable(*this, call);
   if (device.is_gpu()) {
     contract::check_tensors(call, inputs, outputs, nullptr);
     const std::shared_ptr<const Plan> made = plan(call, device.facts());

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -74,10 +75,12 @@ class Batch {
   /// Runs the calls as `submit`, with a clock around them, and waits; leaves the batch empty. A device opened
   /// with `GpuOptions::profiling` has the finest clock. Throws limit for more than 2048 compute passes.
   Timing measure(const MeasureOptions& options = {});
-  /// Waits until everything submitted to the device is done. False if `timeout` passes first.
-  bool wait(std::optional<std::chrono::nanoseconds> timeout = {}) const;
+  /// Waits until everything submitted to the device is done. False if `timeout` passes or `stop` is requested
+  /// first.
+  bool wait(std::optional<std::chrono::nanoseconds> timeout = {}, const std::stop_token& stop = {}) const;
 
  private:
+  friend class Recording;
   Device device_;
   std::unique_ptr<webgpu::Submission> submission_;
 };

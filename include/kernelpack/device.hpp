@@ -60,6 +60,12 @@ class Device {
   /// The GPU's adapter, as its library names it. Throws device for the CPU.
   const GpuAdapter& adapter() const;
 
+  /// Waits for what was submitted to a GPU and ends its use: every later call on this device, its copies and
+  /// its tensors throws device. A device of kernelpack's own is destroyed, which frees its memory at once;
+  /// one of the caller stays as it is. Without this, a device ends with its last copy and tensor. The CPU
+  /// ignores it.
+  void close() const;
+
   /// Of a CPU device.
   const cpu::Executor& executor() const noexcept { return *executor_; }
   /// Of a GPU device.

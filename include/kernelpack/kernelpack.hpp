@@ -1,6 +1,7 @@
 #pragma once
 
 // Everything of the C++ interface.
+#include "kernelpack/async.hpp"
 #include "kernelpack/batch.hpp"
 #include "kernelpack/call.hpp"
 #include "kernelpack/device.hpp"

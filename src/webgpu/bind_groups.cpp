@@ -1,5 +1,7 @@
 #include "webgpu/bind_groups.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace kernelpack::webgpu {
@@ -28,7 +30,8 @@ bool same(const GroupEntry& a, const GroupEntry& b) noexcept {
 
 }  // namespace
 
-WGPUBindGroup BindGroupCache::get(WGPUBindGroupLayout layout, std::span<const GroupEntry> entries) {
+WGPUBindGroup BindGroupCache::get(WGPUBindGroupLayout layout, std::span<const GroupEntry> entries,
+                                  std::string_view pass) {
   const std::uint64_t hash = hash_of(layout, entries);
   const std::lock_guard lock(mutex_);
   for (auto [at, end] = by_hash_.equal_range(hash); at != end; ++at) {
@@ -52,7 +55,10 @@ WGPUBindGroup BindGroupCache::get(WGPUBindGroupLayout layout, std::span<const Gr
   descriptor.entryCount = raw.size();
   descriptor.entries = raw.data();
   const Functions& f = device_.functions();
+  ErrorScope scope(device_);
   Handle<WGPUBindGroup> group(f.DeviceCreateBindGroup(device_.get(), &descriptor), f.BindGroupRelease);
+  if (const auto refused = scope.close())
+    throw library_error(*refused, fmt::format("The library refuses the buffers of pass {}", pass));
   if (order_.size() >= kCapacity) drop(order_.begin());
   order_.push_back({hash, layout, {entries.begin(), entries.end()}, std::move(group)});
   by_hash_.emplace(hash, std::prev(order_.end()));

@@ -5,6 +5,7 @@
 #include <list>
 #include <mutex>
 #include <span>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -35,9 +36,10 @@ class BindGroupCache {
 
   explicit BindGroupCache(const GpuDevice& device) : device_(device) {}
 
-  /// The group, made on first use; under the device's lock and inside an error scope. Valid until `forget` of
-  /// one of its buffers or the next 4096 new groups: to be recorded at once.
-  WGPUBindGroup get(WGPUBindGroupLayout layout, std::span<const GroupEntry> entries);
+  /// The group, made on first use; under the device's lock. Valid until `forget` of one of its buffers or the
+  /// next 4096 new groups: to be recorded at once. Throws device, naming the pass, for ranges that the
+  /// library refuses: a buffer of another device, a usage, an alignment.
+  WGPUBindGroup get(WGPUBindGroupLayout layout, std::span<const GroupEntry> entries, std::string_view pass);
   /// Drops the groups that refer to a buffer which is about to go. Safe from any thread.
   void forget(std::uint64_t buffer_id);
   std::size_t size() const;

@@ -73,6 +73,10 @@ std::shared_ptr<const Program> Engine::compile_once(const Plan& plan) {
   return compile(*device_, pipelines_, uniforms_, plan);
 }
 
+void close(Engine& engine) {
+  engine.close();
+}
+
 const DeviceFacts& facts(const Engine& engine) noexcept {
   return engine.device().facts();
 }

@@ -17,6 +17,7 @@ class Engine {
   explicit Engine(std::shared_ptr<GpuDevice> device);
 
   const GpuDevice& device() const noexcept { return *device_; }
+  void close() { device_->close(); }
   BindGroupCache& bind_groups() noexcept { return bind_groups_; }
   BufferPool& buffers() noexcept { return buffers_; }
   PipelineCache& pipelines() noexcept { return pipelines_; }

@@ -74,6 +74,7 @@ DawnCache callbacks_of(BlobCache& cache) {
 struct GpuDevice::Events {
   std::mutex mutex;
   bool lost = false;
+  bool closed = false;
   std::string lost_message;
   std::vector<CapturedError> uncaptured;
 };
@@ -212,6 +213,44 @@ GpuDevice::~GpuDevice() {
   device_.reset();
 }
 
+void GpuDevice::close() {
+  const auto locked = lock();
+  try {
+    require_alive();
+    wait_for_queue(*this);
+  } catch (const Error&) {
+    // A lost device has nothing to wait for, and a closed one was waited for.
+  }
+  {
+    const std::lock_guard guard(events_->mutex);
+    if (std::exchange(events_->closed, true)) return;
+  }
+  if (!adopted_) functions().DeviceDestroy(device_.get());
+}
+
+bool wait_for_queue(const GpuDevice& device, const Deadline& deadline, const std::stop_token& stop) {
+  struct Done : Completion {
+    WGPUQueueWorkDoneStatus status = WGPUQueueWorkDoneStatus_Error;
+  };
+  // The callback may come after this function gave up, so both sides own the state.
+  auto state = std::make_shared<Done>();
+  WGPUQueueWorkDoneCallbackInfo callback{};
+  callback.mode = device.callback_mode();
+  callback.userdata1 = new std::shared_ptr<Done>(state);
+  callback.callback = [](WGPUQueueWorkDoneStatus status, WGPUStringView, void* user, void*) noexcept {
+    const std::unique_ptr<std::shared_ptr<Done>> owned(static_cast<std::shared_ptr<Done>*>(user));
+    (*owned)->status = status;
+    (*owned)->done.store(true, std::memory_order_release);
+  };
+  const WGPUFuture future = device.functions().QueueOnSubmittedWorkDone(device.queue(), callback);
+  if (!device.wait(future, *state, deadline, stop)) return false;
+  if (state->status != WGPUQueueWorkDoneStatus_Success) {
+    device.require_alive();
+    throw Error(ErrorKind::device, "The device stopped before the submitted work was done");
+  }
+  return true;
+}
+
 bool GpuDevice::lost() const {
   const std::lock_guard lock(events_->mutex);
   return events_->lost;
@@ -219,6 +258,8 @@ bool GpuDevice::lost() const {
 
 void GpuDevice::require_alive() const {
   const std::lock_guard lock(events_->mutex);
+  if (events_->closed)
+    throw Error(ErrorKind::device, fmt::format("The device ({}) is closed", adapter_.name));
   if (events_->lost)
     throw Error(ErrorKind::device,
                 fmt::format("The device ({}) is lost: {}", adapter_.name,
@@ -244,8 +285,8 @@ std::optional<CapturedError> GpuDevice::take_internal_error() const {
 }
 
 bool GpuDevice::wait(WGPUFuture future, const Completion& completion, const Deadline& deadline,
-                     const std::atomic<bool>* cancelled) const {
-  return instance_->wait(device_.get(), future, completion, deadline, cancelled);
+                     const std::stop_token& stop) const {
+  return instance_->wait(device_.get(), future, completion, deadline, stop);
 }
 
 ErrorScope::ErrorScope(const GpuDevice& device, std::initializer_list<WGPUErrorFilter> filters)

@@ -50,8 +50,11 @@ class GpuDevice {
   /// Whether the library is not safe to use from a second thread while one waits.
   bool waits_need_lock() const noexcept { return waits_need_lock_; }
 
-  /// Throws device if the device is lost.
+  /// Throws device if the device is lost or closed.
   void require_alive() const;
+  /// Waits for what was submitted and refuses everything from then on. Destroys a device of ours. Takes the
+  /// lock.
+  void close();
   /// Whether the library said that the device is lost; wgpu-native never says so.
   bool lost() const;
   /// Errors outside our scopes, oldest first; clears the list.
@@ -63,7 +66,7 @@ class GpuDevice {
   /// Waits for a callback of this device. False as for Instance::wait. Throws device if the device is lost
   /// meanwhile.
   bool wait(WGPUFuture future, const Completion& completion, const Deadline& deadline = {},
-            const std::atomic<bool>* cancelled = nullptr) const;
+            const std::stop_token& stop = {}) const;
   WGPUCallbackMode callback_mode() const noexcept { return instance_->callback_mode(); }
 
  private:
@@ -83,6 +86,10 @@ class GpuDevice {
   bool waits_need_lock_ = false;
   mutable std::mutex mutex_;
 };
+
+/// Waits until everything submitted so far is done, with or without the lock. False if the deadline passes or
+/// `stop` is requested first. Throws device.
+bool wait_for_queue(const GpuDevice& device, const Deadline& deadline = {}, const std::stop_token& stop = {});
 
 /// Collects the errors that the library raises while it lives, so that they become ours to throw. Used under
 /// the device's lock, by one thread.

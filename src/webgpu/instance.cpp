@@ -93,8 +93,8 @@ WGPUCallbackMode Instance::callback_mode() const noexcept {
 }
 
 bool Instance::wait_native(WGPUDevice device, const Completion& completion, const Deadline& deadline,
-                           const std::atomic<bool>* cancelled) const {
-  const bool blocking = !deadline && cancelled == nullptr;
+                           const std::stop_token& stop) const {
+  const bool blocking = !deadline && !stop.stop_possible();
   for (int round = 0; !completion.done.load(std::memory_order_acquire);) {
     if (device != nullptr) {
       functions().DevicePoll(device, blocking ? 1 : 0, nullptr);
@@ -102,19 +102,19 @@ bool Instance::wait_native(WGPUDevice device, const Completion& completion, cons
       functions().InstanceProcessEvents(instance_.get());
     }
     if (completion.done.load(std::memory_order_acquire)) break;
-    if (passed(deadline) || (cancelled != nullptr && cancelled->load())) return false;
+    if (passed(deadline) || stop.stop_requested()) return false;
     back_off(round);
   }
   return true;
 }
 
 bool Instance::wait(WGPUDevice device, WGPUFuture future, const Completion& completion,
-                    const Deadline& deadline, const std::atomic<bool>* cancelled) const {
+                    const Deadline& deadline, const std::stop_token& stop) const {
   if (completion.done.load(std::memory_order_acquire)) return true;
-  if (!library_->is_dawn()) return wait_native(device, completion, deadline, cancelled);
+  if (!library_->is_dawn()) return wait_native(device, completion, deadline, stop);
   WGPUFutureWaitInfo info{future, 0};
   for (int round = 0; !completion.done.load(std::memory_order_acquire);) {
-    if (passed(deadline) || (cancelled != nullptr && cancelled->load())) return false;
+    if (passed(deadline) || stop.stop_requested()) return false;
     if (!instance_) {
       if (functions().DeviceTick != nullptr) functions().DeviceTick(device);
       back_off(round);
@@ -122,7 +122,7 @@ bool Instance::wait(WGPUDevice device, WGPUFuture future, const Completion& comp
     }
     std::uint64_t timeout = 0;
     if (timed_waits_.load(std::memory_order_relaxed)) {
-      auto slice = std::chrono::nanoseconds(cancelled != nullptr ? 5'000'000 : 1'000'000'000);
+      auto slice = std::chrono::nanoseconds(stop.stop_possible() ? 5'000'000 : 1'000'000'000);
       if (deadline) slice = std::min(slice, std::chrono::nanoseconds(*deadline - Clock::now()));
       timeout = static_cast<std::uint64_t>(std::max<std::int64_t>(0, slice.count()));
     }

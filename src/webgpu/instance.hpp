@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <stop_token>
 
 #include "webgpu/handle.hpp"
 #include "webgpu/library.hpp"
@@ -39,14 +40,14 @@ class Instance {
   /// waits.
   WGPUCallbackMode callback_mode() const noexcept;
   /// Waits until the callback of `future` has set `completion`. `device` is null before there is one. False
-  /// if the deadline passes or `cancelled` becomes true; the callback may then still come.
+  /// if the deadline passes or `stop` is requested; the callback may then still come.
   bool wait(WGPUDevice device, WGPUFuture future, const Completion& completion, const Deadline& deadline = {},
-            const std::atomic<bool>* cancelled = nullptr) const;
+            const std::stop_token& stop = {}) const;
 
  private:
   Instance(std::shared_ptr<const Library> library, WGPUInstance instance);
   bool wait_native(WGPUDevice device, const Completion& completion, const Deadline& deadline,
-                   const std::atomic<bool>* cancelled) const;
+                   const std::stop_token& stop) const;
 
   std::shared_ptr<const Library> library_;
   Handle<WGPUInstance> instance_;

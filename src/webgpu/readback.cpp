@@ -30,13 +30,14 @@ void Readback::map(const GpuDevice& device) {
   future_ = device.functions().BufferMapAsync(buffer_.get(), WGPUMapMode_Read, 0, bytes_, callback);
 }
 
-bool Readback::wait(const GpuDevice& device, const Deadline& deadline) const {
+bool Readback::wait(const GpuDevice& device, const Deadline& deadline, const std::stop_token& stop) const {
   std::unique_lock<std::mutex> lock;
   if (device.waits_need_lock()) lock = device.lock();
-  return device.wait(future_, *map_, deadline);
+  return device.wait(future_, *map_, deadline, stop);
 }
 
 void Readback::finish(const GpuDevice& device, const BoundTensor& bound, std::span<std::byte> destination) {
+  device.require_alive();
   wait(device);
   if (map_->status != WGPUMapAsyncStatus_Success) {
     device.require_alive();

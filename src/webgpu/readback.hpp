@@ -27,8 +27,9 @@ class Readback {
   BoundRange range() const noexcept { return buffer_.range(bytes_); }
   /// Asks for the mapping, after the copy was submitted; under the device's lock.
   void map(const GpuDevice& device);
-  /// Waits for the mapping; takes the lock where waits need it. False if the deadline passes first.
-  bool wait(const GpuDevice& device, const Deadline& deadline = {}) const;
+  /// Waits for the mapping; takes the lock where waits need it. False if the deadline passes or `stop` is
+  /// requested first.
+  bool wait(const GpuDevice& device, const Deadline& deadline = {}, const std::stop_token& stop = {}) const;
   /// Waits, converts to the host's layout and gives the buffer back. Throws device.
   void finish(const GpuDevice& device, const BoundTensor& bound, std::span<std::byte> destination);
 

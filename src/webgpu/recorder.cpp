@@ -58,6 +58,14 @@ void require_no_hazard(const ProgramPass& pass, std::span<const BoundRange> tens
 Recorder::Recorder(const GpuDevice& device, BindGroupCache& bind_groups, PassClock* clock)
     : device_(device), bind_groups_(bind_groups), clock_(clock) {}
 
+Recorder::Recorder(const GpuDevice& device, BindGroupCache& bind_groups, WGPUCommandEncoder encoder)
+    : device_(device), bind_groups_(bind_groups), clock_(nullptr) {
+  device_.require_alive();
+  // The uncaught errors of the caller's device are the caller's.
+  scope_.emplace(device_);
+  encoder_ = Handle<WGPUCommandEncoder>(encoder, [](WGPUCommandEncoder) {});
+}
+
 Recorder::~Recorder() {
   // An open pass must be ended before its encoder goes, also when an exception unwinds.
   if (pass_) device_.functions().ComputePassEncoderEnd(pass_.get());
@@ -107,6 +115,39 @@ void Recorder::record(const Program& program, std::span<const BoundRange> tensor
   }
 }
 
+void Recorder::check(const Program& program, std::span<const BoundRange> tensors,
+                     std::span<const BoundRange> scratch) {
+  for (const ProgramPass& pass : program.passes) {
+    if (is_aliased(pass, tensors, program)) continue;
+    require_no_hazard(pass, tensors, scratch);
+    for (const PassGroup& group : pass.groups) bind_group(pass, group, tensors, scratch);
+  }
+}
+
+WGPUBindGroup Recorder::bind_group(const ProgramPass& pass, const PassGroup& group,
+                                   std::span<const BoundRange> tensors, std::span<const BoundRange> scratch) {
+  std::array<GroupEntry, kMaxGroupEntries> entries;
+  std::size_t count = 0;
+  for (const StorageBinding& binding : group.storage)
+    entries[count++] = {binding.binding, range_of(binding, tensors, scratch)};
+  for (const UniformBinding& uniform : group.uniforms) {
+    BoundRange range = uniform.slots.page();
+    if (group.dynamic_offsets.empty()) range.offset = uniform.slots.offset();
+    range.size = uniform.bytes;
+    entries[count++] = {uniform.binding, range};
+  }
+  return bind_groups_.get(pass.pipeline->groups[group.index].get(), std::span(entries.data(), count),
+                          pass.id);
+}
+
+void Recorder::leave() {
+  end_pass();
+  encoder_.reset();
+  const auto refused = scope_->close();
+  scope_.reset();
+  if (refused) throw library_error(*refused, "The library refuses the encoder to record into");
+}
+
 void Recorder::dispatch(const ProgramPass& pass, std::span<const BoundRange> tensors,
                         std::span<const BoundRange> scratch) {
   begin();
@@ -118,22 +159,9 @@ void Recorder::dispatch(const ProgramPass& pass, std::span<const BoundRange> ten
                                            f.ComputePassEncoderRelease);
   }
   f.ComputePassEncoderSetPipeline(pass_.get(), pass.pipeline->pipeline.get());
-  for (const PassGroup& group : pass.groups) {
-    std::array<GroupEntry, kMaxGroupEntries> entries;
-    std::size_t count = 0;
-    for (const StorageBinding& binding : group.storage)
-      entries[count++] = {binding.binding, range_of(binding, tensors, scratch)};
-    for (const UniformBinding& uniform : group.uniforms) {
-      BoundRange range = uniform.slots.page();
-      if (group.dynamic_offsets.empty()) range.offset = uniform.slots.offset();
-      range.size = uniform.bytes;
-      entries[count++] = {uniform.binding, range};
-    }
-    const WGPUBindGroup bind_group =
-        bind_groups_.get(pass.pipeline->groups[group.index].get(), std::span(entries.data(), count));
-    f.ComputePassEncoderSetBindGroup(pass_.get(), group.index, bind_group, group.dynamic_offsets.size(),
-                                     group.dynamic_offsets.data());
-  }
+  for (const PassGroup& group : pass.groups)
+    f.ComputePassEncoderSetBindGroup(pass_.get(), group.index, bind_group(pass, group, tensors, scratch),
+                                     group.dynamic_offsets.size(), group.dynamic_offsets.data());
   f.ComputePassEncoderDispatchWorkgroups(pass_.get(), pass.workgroups[0], pass.workgroups[1],
                                          pass.workgroups[2]);
 }
@@ -180,29 +208,6 @@ void Recorder::finish_and_submit() {
     device_.require_alive();
     throw library_error(*refused, "The library refuses the commands of the call");
   }
-}
-
-bool wait_for_queue(const GpuDevice& device, const Deadline& deadline) {
-  struct Done : Completion {
-    WGPUQueueWorkDoneStatus status = WGPUQueueWorkDoneStatus_Error;
-  };
-  // The callback may come after this function gave up, so both sides own the state.
-  auto state = std::make_shared<Done>();
-  WGPUQueueWorkDoneCallbackInfo callback{};
-  callback.mode = device.callback_mode();
-  callback.userdata1 = new std::shared_ptr<Done>(state);
-  callback.callback = [](WGPUQueueWorkDoneStatus status, WGPUStringView, void* user, void*) noexcept {
-    const std::unique_ptr<std::shared_ptr<Done>> owned(static_cast<std::shared_ptr<Done>*>(user));
-    (*owned)->status = status;
-    (*owned)->done.store(true, std::memory_order_release);
-  };
-  const WGPUFuture future = device.functions().QueueOnSubmittedWorkDone(device.queue(), callback);
-  if (!device.wait(future, *state, deadline)) return false;
-  if (state->status != WGPUQueueWorkDoneStatus_Success) {
-    device.require_alive();
-    throw Error(ErrorKind::device, "The device stopped before the submitted work was done");
-  }
-  return true;
 }
 
 }  // namespace kernelpack::webgpu

@@ -19,6 +19,8 @@ class Recorder {
  public:
   /// `clock`: reads the time around compute passes; must outlive the recorder.
   Recorder(const GpuDevice& device, BindGroupCache& bind_groups, PassClock* clock = nullptr);
+  /// Records into an encoder of the caller and submits nothing.
+  Recorder(const GpuDevice& device, BindGroupCache& bind_groups, WGPUCommandEncoder encoder);
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
   ~Recorder();
@@ -30,6 +32,11 @@ class Recorder {
   /// aliases all hold are left out. Throws contract for a hazard (format.md 11.5).
   void record(const Program& program, std::span<const BoundRange> tensors,
               std::span<const BoundRange> scratch);
+  /// Throws what `record` would throw, without recording anything, and makes the bind groups.
+  void check(const Program& program, std::span<const BoundRange> tensors,
+             std::span<const BoundRange> scratch);
+  /// Ends the recording into the caller's encoder. Throws device if the library refuses the encoder.
+  void leave();
   /// Submits what was recorded; nothing if that is nothing. Throws device, with the library's text.
   void submit();
   /// Records how the clock's times reach the host; after the last pass.
@@ -39,6 +46,8 @@ class Recorder {
   void begin();
   void dispatch(const ProgramPass& pass, std::span<const BoundRange> tensors,
                 std::span<const BoundRange> scratch);
+  WGPUBindGroup bind_group(const ProgramPass& pass, const PassGroup& group,
+                           std::span<const BoundRange> tensors, std::span<const BoundRange> scratch);
   void time_pass(const ProgramPass& pass);
   void end_pass();
   void finish_and_submit();
@@ -50,10 +59,6 @@ class Recorder {
   Handle<WGPUCommandEncoder> encoder_;
   Handle<WGPUComputePassEncoder> pass_;
 };
-
-/// Waits until everything submitted so far is done, with or without the lock. False if the deadline passes
-/// first.
-bool wait_for_queue(const GpuDevice& device, const Deadline& deadline = {});
 
 /// Throws contract if the pass reads and writes one buffer through two bindings, or writes overlapping
 /// ranges.

@@ -68,7 +68,7 @@ struct PendingRun::State {
   std::vector<Download> downloads;
   bool finished = false;
 
-  bool wait(const Deadline& deadline);
+  bool wait(const Deadline& deadline, const std::stop_token& stop);
   void finish();
 };
 
@@ -131,10 +131,10 @@ std::unique_ptr<PendingRun::State> begin(std::shared_ptr<Engine> engine, const P
 
 }  // namespace
 
-bool PendingRun::State::wait(const Deadline& deadline) {
+bool PendingRun::State::wait(const Deadline& deadline, const std::stop_token& stop) {
   if (finished) return true;
   for (const Download& download : downloads)
-    if (!download.readback.wait(engine->device(), deadline)) return false;
+    if (!download.readback.wait(engine->device(), deadline, stop)) return false;
   return true;
 }
 
@@ -150,8 +150,8 @@ PendingRun::PendingRun(PendingRun&&) noexcept = default;
 PendingRun& PendingRun::operator=(PendingRun&&) noexcept = default;
 PendingRun::~PendingRun() = default;
 
-bool PendingRun::wait(std::optional<std::chrono::nanoseconds> timeout) {
-  return state_->wait(after(timeout));
+bool PendingRun::wait(std::optional<std::chrono::nanoseconds> timeout, const std::stop_token& stop) {
+  return state_->wait(after(timeout), stop);
 }
 void PendingRun::finish() {
   state_->finish();

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 
 #include "kernelpack/device_tensor.hpp"
@@ -14,6 +15,7 @@
 #include "kernelpack/timing.hpp"
 
 struct WGPUBufferImpl;
+struct WGPUCommandEncoderImpl;
 struct WGPUDeviceImpl;
 
 namespace kernelpack {
@@ -80,11 +82,34 @@ class Submission {
   Timing measure(const MeasureOptions& options);
 
  private:
+  friend class RecordedWork;
   struct State;
   std::unique_ptr<State> state_;
 };
-/// Waits until everything submitted is done; false if the timeout passes first.
-bool wait_until_idle(const Engine& engine, std::optional<std::chrono::nanoseconds> timeout);
+/// What calls that were recorded into an encoder of the caller need until that is submitted.
+class RecordedWork {
+ public:
+  RecordedWork();
+  RecordedWork(const RecordedWork&) = delete;
+  RecordedWork& operator=(const RecordedWork&) = delete;
+  ~RecordedWork();
+
+  /// Records the calls of the submission and forgets them there, also if it throws. Throws contract (another
+  /// device than before, submitAfter, hazards) or device; nothing is recorded unless every call is sound.
+  void add(Submission& submission, WGPUCommandEncoderImpl* encoder);
+  std::size_t size() const noexcept;
+  void clear() noexcept;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Waits until everything submitted is done; false if the timeout passes or `stop` is requested first.
+bool wait_until_idle(const Engine& engine, std::optional<std::chrono::nanoseconds> timeout,
+                     const std::stop_token& stop = {});
+/// Waits for what was submitted; every later call throws device. Destroys a device of ours.
+void close(Engine& engine);
 /// Compiles what the plans need, several pipelines at a time. `progress` counts distinct pipelines.
 void prewarm(Engine& engine, std::span<const std::shared_ptr<const Plan>> plans,
              const PrewarmProgress& progress);
@@ -99,8 +124,9 @@ class PendingRun {
   PendingRun& operator=(PendingRun&&) noexcept;
   ~PendingRun();
 
-  /// Whether the results have arrived; waits at most `timeout` (forever without one).
-  bool wait(std::optional<std::chrono::nanoseconds> timeout = {});
+  /// Whether the results have arrived; waits at most `timeout` (forever without one), or until `stop` is
+  /// requested.
+  bool wait(std::optional<std::chrono::nanoseconds> timeout = {}, const std::stop_token& stop = {});
   /// Waits and writes the destinations, which must still be there. Throws as `run`.
   void finish();
 

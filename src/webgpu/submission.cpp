@@ -4,33 +4,11 @@
 #include <chrono>
 #include <vector>
 
-#include "webgpu/device_memory.hpp"
 #include "webgpu/pass_clock.hpp"
 #include "webgpu/storage.hpp"
+#include "webgpu/submission_state.hpp"
 
 namespace kernelpack::webgpu {
-
-struct Submission::State {
-  struct Item {
-    std::shared_ptr<const Program> program;
-    std::size_t first_tensor = 0;
-  };
-  std::shared_ptr<Engine> engine;
-  std::vector<Item> items;
-  // Flat lists whose capacity serves the next submissions.
-  std::vector<BoundRange> ranges;
-  std::vector<std::shared_ptr<DeviceMemory>> memories;
-  std::vector<BoundRange> scratch_ranges;
-  std::vector<PooledBuffer> scratch;
-
-  void clear() noexcept {
-    items.clear();
-    ranges.clear();
-    memories.clear();
-    scratch_ranges.clear();
-    scratch.clear();
-  }
-};
 
 Submission::Submission(std::shared_ptr<Engine> engine) : state_(std::make_unique<State>()) {
   state_->engine = std::move(engine);
@@ -91,14 +69,9 @@ void Submission::submit() {
   for (const State::Item& item : state.items) {
     // Kept until the end: a buffer that went back to the pool could be destroyed before the submission.
     const std::size_t first = state.scratch_ranges.size();
-    for (const ProgramScratch& scratch : item.program->scratch) {
-      state.scratch.push_back(state.engine->buffers().acquire(BufferUse::storage, scratch.bytes, scratch.id));
-      state.scratch_ranges.push_back(state.scratch.back().range(scratch.bytes));
-    }
-    recorder.record(
-        *item.program,
-        std::span<const BoundRange>(state.ranges).subspan(item.first_tensor, item.program->tensors.size()),
-        std::span<const BoundRange>(state.scratch_ranges).subspan(first));
+    state.take_scratch(*item.program);
+    recorder.record(*item.program, state.tensors_of(item),
+                    std::span<const BoundRange>(state.scratch_ranges).subspan(first));
   }
   recorder.submit();
 }
@@ -156,10 +129,12 @@ Timing Submission::measure(const MeasureOptions& options) {
   return clock.finish(wall);
 }
 
-bool wait_until_idle(const Engine& engine, std::optional<std::chrono::nanoseconds> timeout) {
+bool wait_until_idle(const Engine& engine, std::optional<std::chrono::nanoseconds> timeout,
+                     const std::stop_token& stop) {
+  engine.device().require_alive();
   std::unique_lock<std::mutex> lock;
   if (engine.device().waits_need_lock()) lock = engine.device().lock();
-  return wait_for_queue(engine.device(), after(timeout));
+  return wait_for_queue(engine.device(), after(timeout), stop);
 }
 
 }  // namespace kernelpack::webgpu

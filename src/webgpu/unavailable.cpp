@@ -63,9 +63,23 @@ void write(const DeviceTensor&, const TensorView&) {
 void read(const DeviceTensor&, const MutableTensorView&) {
   refuse();
 }
-bool wait_until_idle(const Engine&, std::optional<std::chrono::nanoseconds>) {
+bool wait_until_idle(const Engine&, std::optional<std::chrono::nanoseconds>, const std::stop_token&) {
   refuse();
 }
+void close(Engine&) {
+  refuse();
+}
+
+struct RecordedWork::State {};
+RecordedWork::RecordedWork() = default;
+RecordedWork::~RecordedWork() = default;
+void RecordedWork::add(Submission&, WGPUCommandEncoderImpl*) {
+  refuse();
+}
+std::size_t RecordedWork::size() const noexcept {
+  return 0;
+}
+void RecordedWork::clear() noexcept {}
 void prewarm(Engine&, std::span<const std::shared_ptr<const Plan>>, const PrewarmProgress&) {
   refuse();
 }
@@ -94,7 +108,7 @@ PendingRun::PendingRun(std::unique_ptr<State> state) : state_(std::move(state)) 
 PendingRun::PendingRun(PendingRun&&) noexcept = default;
 PendingRun& PendingRun::operator=(PendingRun&&) noexcept = default;
 PendingRun::~PendingRun() = default;
-bool PendingRun::wait(std::optional<std::chrono::nanoseconds>) {
+bool PendingRun::wait(std::optional<std::chrono::nanoseconds>, const std::stop_token&) {
   refuse();
 }
 void PendingRun::finish() {

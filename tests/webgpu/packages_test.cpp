@@ -8,12 +8,27 @@
 #include <string>
 #include <vector>
 
+#include "kernelpack/async.hpp"
 #include "kernelpack/batch.hpp"
 
 namespace kernelpack {
 namespace {
 
 const std::filesystem::path kPackages = std::filesystem::path(KERNELPACK_SOURCE_DIR) / "tests/packages";
+
+bool gpu_required() {
+  const auto is = [](const char* name, std::string_view value) {
+    const char* text = std::getenv(name);
+    return text != nullptr && text == value;
+  };
+  return is("CI", "true") || is("KERNELPACK_REQUIRE_GPU", "1");
+}
+
+void use_fetched_driver() {
+  const auto manifest = std::filesystem::path(KERNELPACK_WEBGPU_DIR) / "lavapipe" / "lvp_icd.json";
+  if (std::filesystem::exists(manifest)) setenv("VK_DRIVER_FILES", manifest.c_str(), 0);
+  setenv("KERNELPACK_SHADER_CACHE", "none", 0);
+}
 
 struct Setting {
   const char* library;
@@ -23,13 +38,11 @@ struct Setting {
 class PackagesTest : public ::testing::TestWithParam<Setting> {
  protected:
   void SetUp() override {
-    const auto manifest = std::filesystem::path(KERNELPACK_WEBGPU_DIR) / "lavapipe" / "lvp_icd.json";
-    if (std::filesystem::exists(manifest)) setenv("VK_DRIVER_FILES", manifest.c_str(), 0);
+    use_fetched_driver();
     try {
       device_ = Device::open({.library = GetParam().library});
     } catch (const Error& error) {
-      const char* ci = std::getenv("CI");
-      if (ci != nullptr && std::string_view(ci) == "true") FAIL() << "no device in CI: " << error.report();
+      if (gpu_required()) FAIL() << "no device: " << error.report();
       GTEST_SKIP() << error.report();
     }
   }
@@ -133,6 +146,30 @@ TEST_P(PackagesTest, ChainsKernelsInOneBatch) {
   EXPECT_TRUE(batch.wait());
 }
 
+TEST(Libraries, RunSideBySideInOneProcess) {
+  use_fetched_driver();
+  std::vector<Device> devices;
+  for (const char* library : {"dawn", "wgpu-native"}) {
+    try {
+      devices.push_back(Device::open({.library = library}));
+    } catch (const Error& error) {
+      if (gpu_required()) FAIL() << "no device: " << error.report();
+      GTEST_SKIP() << error.report();
+    }
+  }
+  const Kernel total = Kernel::get((kPackages / "total").string());
+  const Tensor x = Tensor::from(numbers<float>(3000, 1), {3000});
+  const float expected = total.run({{"x", x}}, {.device = devices[0]})["total"].values<float>()[0];
+  for (int round = 0; round < 20; ++round) {
+    std::vector<PendingOutputs> pending;
+    for (const Device& device : devices) pending.push_back(run_async(total, {{"x", x}}, {.device = device}));
+    for (PendingOutputs& each : pending) EXPECT_EQ(each.get()["total"].values<float>()[0], expected);
+  }
+  const DeviceTensor one = DeviceTensor::upload(devices[0], x);
+  Batch batch(devices[1]);
+  EXPECT_THROW(batch.add(total, {{"x", one}}), Error) << "a tensor of the other library was taken";
+}
+
 TEST_P(PackagesTest, PrewarmsCalls) {
   const Kernel add = kernel("broadcast_add");
   const std::vector<NamedSpec> specs{{"a", {DType::uint32, {9, 4}}}, {"b", {DType::uint32, {4}}}};
@@ -143,6 +180,76 @@ TEST_P(PackagesTest, PrewarmsCalls) {
     done = count;
   });
   EXPECT_EQ(done, 1u);
+}
+
+TEST_P(PackagesTest, RunsWithoutWaiting) {
+  const Kernel total = kernel("total");
+  std::optional<PendingOutputs> pending;
+  {
+    const Tensor x = Tensor::from(numbers<float>(3000, 1), {3000});
+    pending = run_async(total, {{"x", x}}, {.device = device_});
+    // The input goes away before the results are there.
+  }
+  EXPECT_TRUE(pending->wait(std::chrono::minutes(1)));
+  double expected = 0;
+  for (float value : numbers<float>(3000, 1)) expected += value;
+  const Outputs out = pending->get();
+  EXPECT_EQ(out["total"].values<float>()[0], static_cast<float>(expected));
+  EXPECT_THROW(pending->get(), Error) << "the results were taken twice";
+
+  std::vector<float> mine(64, -1.0f);
+  const auto destination = MutableTensorView::of<float>(mine, {64});
+  const Tensor left = Tensor::from(numbers<float>(64, 3), {64});
+  PendingOutputs second = run_async(kernel("broadcast_add"), {{"a", left}, {"b", left}},
+                                    {.destinations = {{"sum", destination}}, .device = device_});
+  EXPECT_EQ(second.get().size(), 0u);
+  for (std::size_t i = 0; i < mine.size(); ++i) EXPECT_EQ(mine[i], 2 * left.values<float>()[i]);
+  EXPECT_THROW(run_async(total, {}, {.device = device_}), Error);
+}
+
+TEST_P(PackagesTest, AClosedDeviceRefusesCalls) {
+  const Device device = Device::open({.library = GetParam().library});
+  const Kernel total = kernel("total");
+  const Tensor x = Tensor::from(numbers<float>(300, 1), {300});
+  const DeviceTensor tensor = DeviceTensor::upload(device, x);
+  PendingOutputs pending = run_async(total, {{"x", x}}, {.device = device});
+  Batch batch(device);
+  batch.add(total, {{"x", tensor}});
+  device.close();
+  const auto said = [](const auto& step) {
+    try {
+      step();
+    } catch (const Error& error) {
+      return error.line();
+    }
+    return std::string("no error");
+  };
+  for (const std::string& line : {said([&] { pending.get(); }), said([&] { batch.submit(); }),
+                                  said([&] { batch.wait(); }), said([&] { tensor.read(); }), said([&] {
+                                    total.run({{"x", x}}, {.device = device});
+                                  }),
+                                  said([&] { DeviceTensor::upload(device, x); })}) {
+    EXPECT_EQ(line.find("device: The device ("), 0u) << line;
+    EXPECT_NE(line.find(") is closed"), std::string::npos) << line;
+  }
+}
+
+// A package of several variants, each as the planning tests render it: both compilers take them all.
+TEST_P(PackagesTest, CompilesEveryVariantOfTheLargePackage) {
+  if (*GetParam().generation != '\0') GTEST_SKIP() << "the package has one generation";
+  const Kernel large = kernel("planbench");
+  std::vector<Call> calls;
+  for (const auto& [rows, columns] : {std::pair{512, 16}, std::pair{4, 8192}, std::pair{2, 131072}})
+    calls.push_back(large.bind(std::vector<NamedSpec>{{"x", {DType::float32, {rows, columns}}},
+                                                      {"bias", {DType::float32, {columns}}}}));
+  std::size_t pipelines = 0;
+  prewarm(large, calls, *device_, [&](std::size_t, std::size_t total) { pipelines = total; });
+  EXPECT_EQ(pipelines, 4u);
+  const std::vector<float> zeros(2 * 131072, 0.0f);
+  const Outputs out = large.run({{"x", Tensor::from(zeros, {2, 131072})},
+                                 {"bias", Tensor::from(std::vector<float>(131072, 1.0f), {131072})}},
+                                {.device = device_});
+  for (float value : out["y"].values<float>()) ASSERT_NEAR(value, 1.0f / 131072, 1e-9f);
 }
 
 INSTANTIATE_TEST_SUITE_P(Everywhere, PackagesTest,
