@@ -36,8 +36,8 @@ std::string note_about(const std::string& kept, const Error& error) {
 /// What differs between packages of the Hub and those of a base URL.
 class Remote {
  public:
-  Remote(const Settings& settings, const GetOptions& options, std::string text, std::string token)
-      : settings_(settings), options_(options), text_(std::move(text)), token_(std::move(token)) {}
+  Remote(const Settings& settings, const GetOptions& options, std::string text, Source source)
+      : settings_(settings), options_(options), text_(std::move(text)), source_(std::move(source)) {}
   virtual ~Remote() = default;
 
   FetchedPackage fetch_state(const std::string& state) {
@@ -77,14 +77,15 @@ class Remote {
   const Settings& settings_;
   const GetOptions& options_;
   const std::string text_;
-  const std::string token_;
 
  private:
-  HttpRequest request_for(std::string url, const std::string& file) const {
-    return {std::move(url), token_, file_budget(file), std::nullopt};
+  /// What needs no request needs no token either, and does not mind one that cannot be read.
+  HttpRequest request_for(std::string url, const std::string& file) {
+    if (!token_) token_ = token_for(source_, options_);
+    return {std::move(url), *token_, file_budget(file), std::nullopt};
   }
 
-  Contents contents_of(Copy& copy, Downloads& downloads, const std::string& state) const {
+  Contents contents_of(Copy& copy, Downloads& downloads, const std::string& state) {
     return {copy,
             downloads,
             options_,
@@ -169,13 +170,15 @@ class Remote {
       return fall_back(downloads, *cached, error);
     }
   }
+
+  const Source source_;
+  std::optional<std::string> token_;
 };
 
 class HubRemote final : public Remote {
  public:
-  HubRemote(const Settings& settings, const GetOptions& options, const Repository& repository,
-            std::string token)
-      : Remote(settings, options, repository.text(), std::move(token)),
+  HubRemote(const Settings& settings, const GetOptions& options, const Repository& repository)
+      : Remote(settings, options, repository.text(), repository),
         repository_(repository),
         cache_(settings.hub_cache, repository) {}
 
@@ -229,8 +232,8 @@ class HubRemote final : public Remote {
 
 class UrlRemote final : public Remote {
  public:
-  UrlRemote(const Settings& settings, const GetOptions& options, const BaseUrl& source, std::string token)
-      : Remote(settings, options, source.base, std::move(token)), cache_(settings.url_cache) {}
+  UrlRemote(const Settings& settings, const GetOptions& options, const BaseUrl& source)
+      : Remote(settings, options, source.base, source), cache_(settings.url_cache) {}
 
  protected:
   std::string memory_key() const override { return key_of(settings_.url_cache, text_, {}); }
@@ -275,11 +278,10 @@ FetchedPackage fetch_package(std::string_view source, const GetOptions& options)
                 fmt::format("The source ({}) is neither a package of the Hub nor a base URL", source));
   const hub::Settings settings = hub::read_settings(options);
   hub::require_trust(parsed, settings, options);
-  std::string token = settings.offline ? std::string() : hub::token_for(parsed, options);
   if (const auto* url = std::get_if<hub::BaseUrl>(&parsed))
-    return hub::UrlRemote(settings, options, *url, std::move(token)).fetch_newest();
+    return hub::UrlRemote(settings, options, *url).fetch_newest();
   const auto& repository = std::get<hub::Repository>(parsed);
-  hub::HubRemote remote(settings, options, repository, std::move(token));
+  hub::HubRemote remote(settings, options, repository);
   return repository.branch.empty() ? remote.fetch_state(repository.commit) : remote.fetch_newest();
 }
 

@@ -14,7 +14,7 @@ import hub_server as server
 from hub_case import REPO, HubCase, run_tests
 from hub_server import small_package
 
-LEAST_TESTS = 38
+LEAST_TESTS = 39
 
 
 class Faults(HubCase):
@@ -234,6 +234,18 @@ class Tokens(HubCase):
         for token in ("a\r\nX-Evil: 1", "a b", "é", "x" * 5000):
             result = self.refuse("contract", "--token", token, REPO + "@v1")
             self.assertNotIn(token, str(result))
+        self.assertEqual(self.paths(), [])
+
+    def test_a_token_that_cannot_be_read(self):
+        """What is cached needs none."""
+        broken = {"HF_TOKEN_PATH": str(self.folder)}
+        self.refuse("io", REPO + "@v1", environment=broken, words=[str(self.folder)])
+        self.assertEqual(self.paths(), [])
+        self.get(REPO + "@v1")
+        self.hub.take()
+        self.assertEqual(self.get(f"{REPO}@{self.commit}", environment=broken)["fetched"], 0)
+        self.assertEqual(self.get("--offline", 1, REPO + "@v1", environment=broken)["fetched"], 0)
+        self.refuse("io", REPO + "@v1", environment=broken)
         self.assertEqual(self.paths(), [])
 
     def test_never_along_a_redirect_to_another_host(self):
