@@ -13,6 +13,7 @@
 #include "gpu_choice.hpp"
 #include "json.hpp"
 #include "kernelpack/kernel.hpp"
+#include "profile.hpp"
 #include "request.hpp"
 #include "run_report.hpp"
 #include "tensor_file.hpp"
@@ -30,6 +31,7 @@ struct RunFlags {
   int threads = 0;
   std::string target;
   int repeat = 1;
+  bool profile = false;
   Tolerance tolerance;
   bool json = false;
 };
@@ -42,6 +44,8 @@ struct RunRequest {
 };
 
 RunRequest understand(const RunFlags& flags) {
+  if (flags.profile && flags.device == "cpu")
+    throw UsageError("The option --profile needs a GPU: --device gpu");
   RunRequest request{understand(flags.request), {}, {}};
   for (const auto& [name, source] : request.stated.inputs) {
     if (!std::holds_alternative<TensorFile>(source)) {
@@ -133,7 +137,9 @@ Device open_device(const RunFlags& flags, const std::vector<NamedSpec>& inputs) 
   if (flags.device == "cpu") return Device::cpu({.threads = flags.threads, .target = flags.target});
   const bool halves = std::any_of(inputs.begin(), inputs.end(),
                                   [](const NamedSpec& input) { return input.spec.dtype == DType::float16; });
-  return Device::open(gpu_options(flags.device, flags.library, halves));
+  GpuOptions options = gpu_options(flags.device, flags.library, halves);
+  options.profiling = flags.profile;
+  return Device::open(options);
 }
 
 ExitCode run(const RunFlags& flags) {
@@ -174,7 +180,16 @@ ExitCode run(const RunFlags& flags) {
   failing_with(ExitCode::environment, [&] { write_tensors(request.targets, results); });
 
   const RunReport report{device.description(), execution, request.targets, checks};
-  print(flags.json ? document(to_json(report)) : to_text(report));
+  Json json = flags.json ? to_json(report) : Json();
+  std::string text = flags.json ? std::string() : to_text(report);
+  if (flags.profile) {
+    const Profile profiled = profile(device, kernel, execution.call, inputs);
+    if (flags.json)
+      json["profile"] = to_json(profiled);
+    else
+      text += to_text(profiled);
+  }
+  print(flags.json ? document(json) : text);
   ExitCode code = ExitCode::ok;
   for (const Check& check : checks) {
     if (check.comparison.passed) continue;
@@ -257,6 +272,10 @@ Verb add_run(CLI::App& program) {
   command->add_option("--repeat", flags->repeat, "Run N times (1) and print the fastest and the median time.")
       ->type_name("N")
       ->check(CLI::Range(1, 10000000).description(""));
+  command->add_flag(
+      "--profile", flags->profile,
+      "Time each pass on the GPU, too, in a compute pass of its own, beside a copy of the call's "
+      "bytes.");
   command->add_flag("--json", flags->json, "Print JSON.");
   command->footer(
       "EXAMPLES\n"

@@ -4,6 +4,7 @@
 #include "kernelpack/async.hpp"
 #include "kernelpack/batch.hpp"
 #include "kernelpack/call.hpp"
+#include "kernelpack/cases.hpp"
 #include "kernelpack/device.hpp"
 #include "kernelpack/device_tensor.hpp"
 #include "kernelpack/error.hpp"
@@ -17,3 +18,4 @@
 #include "kernelpack/prewarm.hpp"
 #include "kernelpack/request.hpp"
 #include "kernelpack/tensor.hpp"
+#include "kernelpack/timing.hpp"

@@ -7,6 +7,7 @@ usage: bench_test.py PROGRAM WEBGPU_FOLDER
 import json
 import os
 import pathlib
+import struct
 import subprocess
 import sys
 import tempfile
@@ -116,6 +117,39 @@ class Bench(Measuring):
 
     def test_says_that_a_package_has_no_cases(self):
         self.refuse(1, "io", "has no benchmark cases", "bench", ROOT / "tests/packages/broadcast_add")
+
+
+class RunProfile(Measuring):
+    def run_profile(self, rows, columns, *options):
+        values = struct.pack(f"<{rows * columns}f", *(((7 * i) % 31) / 8 for i in range(rows * columns)))
+        for name, shape, part in (("data", (rows, columns), values), ("bias", (1, columns), values[:4 * columns])):
+            header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}".encode()
+            header += b" " * (63 - (len(header) + 10) % 64) + b"\n"
+            start = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header))
+            (self.folder / f"{name}.npy").write_bytes(start + header + part)
+        return self.kernelpack("run", OP, "--input", f"data={self.folder / 'data.npy'}", "--input",
+                               f"bias={self.folder / 'bias.npy'}", "--attr", "axis=1", "--attr",
+                               "is_inner_broadcast=1", "--profile", *options)
+
+    def test_times_each_pass(self):
+        for library in LIBRARIES:
+            ran = self.run_profile(2, 70000, "--device", "gpu", "--library", library, "--json")
+            self.assertEqual(ran.returncode, 0, ran.stderr)
+            told = json.loads(ran.stdout)["profile"]
+            self.assertEqual(told["clock"], "GPU timestamps")
+            self.assertEqual(len(told["passes"]), 2)
+            self.assertEqual(told["copy"]["bytes"], 5 * 70000 * 4)
+            for each in told["passes"]:
+                self.assertGreater(each["seconds"], 0)
+                self.assertGreater(each["bytes"], 3 * 70000 * 4)
+        ran = self.run_profile(2, 24, "--device", "gpu")
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertIn("each pass in a compute pass of its own", " ".join(ran.stdout.split()))
+
+    def test_needs_a_gpu(self):
+        ran = self.run_profile(2, 24)
+        self.assertEqual(ran.returncode, 2)
+        self.assertEqual(ran.stderr, "kernelpack: usage: The option --profile needs a GPU: --device gpu\n")
 
 
 def main():
