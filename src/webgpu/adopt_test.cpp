@@ -131,6 +131,29 @@ TEST_P(AdoptTest, NeverWritesBehindAWrappedTensor) {
       ASSERT_EQ(words[i], inside ? 0x3C00 : 0x7BAD) << count << " halves, word " << i;
     }
   }
+  const std::vector<std::uint8_t> guard(512, 0xA5);
+  for (std::int64_t count : {1, 2, 3, 4, 5, 6, 7, 255}) {
+    const auto own = buffer(512, kAll);
+    owner_writes(own.get(), guard);
+    const DeviceTensor tensor =
+        wrap(engine, own.get(), 0, stored_as({DType::uint8, {count}}, {.packed = true}));
+    write(tensor, Tensor::from(std::vector<std::uint8_t>(static_cast<std::size_t>(count), 7), {count}));
+    const auto bytes = owner_reads<std::uint8_t>(own.get(), 512);
+    for (std::size_t i = 0; i < 512; ++i)
+      ASSERT_EQ(bytes[i], i < static_cast<std::size_t>(count) ? 7 : 0xA5) << count << " bytes, byte " << i;
+  }
+  // A kernel over whole workgroups, of which the last is half empty.
+  {
+    const auto own = buffer(512, kAll);
+    owner_writes(own.get(), guard);
+    const DeviceTensor one = allocate(engine, stored_as({DType::float32, {65}}, {}));
+    Submission add(engine);
+    add.add(std::make_shared<const Plan>(add_plan(65)),
+            std::vector{one, one, wrap(engine, own.get(), 0, stored_as({DType::float32, {65}}, {}))});
+    add.submit();
+    const auto bytes = owner_reads<std::uint8_t>(own.get(), 512);
+    for (std::size_t i = 0; i < 512; ++i) ASSERT_EQ(bytes[i], i < 65 * 4 ? 0 : 0xA5) << i;
+  }
   if (!has("shader-f16")) return;
   // The kernel writes the odd half alone, too.
   Plan plan;
