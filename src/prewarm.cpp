@@ -13,8 +13,15 @@ void prewarm(const Kernel& kernel, std::span<const Call> calls, const Device& de
   if (!device.is_gpu()) return;
   require_trusted_files(kernel.package().model());
   std::vector<std::shared_ptr<const Plan>> plans;
-  for (const Call& call : calls) plans.push_back(kernel.plan(call, device.facts()));
+  for (const Call& call : calls) plans.push_back(kernel.plan(call, device));
   webgpu::prewarm(device.engine(), plans, progress);
+}
+
+void prewarm(const Kernel& kernel, std::span<const Request> requests, const Device& device,
+             const PrewarmProgress& progress) {
+  std::vector<Call> calls;
+  for (const Request& request : requests) calls.push_back(request.bind(kernel.package()));
+  prewarm(kernel, calls, device, progress);
 }
 
 std::optional<ShaderCacheState> shader_cache(const Device& device) {

@@ -8,6 +8,7 @@
 
 #include "kernelpack/device.hpp"
 #include "kernelpack/kernel.hpp"
+#include "kernelpack/request.hpp"
 
 namespace kernelpack {
 
@@ -19,6 +20,10 @@ using PrewarmProgress = std::function<void(std::size_t done, std::size_t total)>
 /// does not compile does not keep the others from being compiled. On the CPU there is nothing to do. Throws
 /// as Kernel::run, for the first call that fails.
 void prewarm(const Kernel& kernel, std::span<const Call> calls, const Device& device,
+             const PrewarmProgress& progress = {});
+
+/// The same for requests, which are bound first.
+void prewarm(const Kernel& kernel, std::span<const Request> requests, const Device& device,
              const PrewarmProgress& progress = {});
 
 /// The cache of compiled shaders that a device uses.

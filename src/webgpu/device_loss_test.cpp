@@ -134,6 +134,23 @@ TEST_P(DeviceLossTest, ClosingAnAdoptedDeviceLeavesIt) {
   EXPECT_EQ(run_once(*owner), 3.0f);
 }
 
+TEST_P(DeviceLossTest, AnAdoptedDeviceThatItsOwnerDestroysIsAnError) {
+  if (std::string(GetParam()) != "dawn") GTEST_SKIP() << "wgpu-native may end the process then";
+  const auto owner = open({.library = GetParam()});
+  AdoptedDevice adopted;
+  adopted.device = raw_device(*owner);
+  adopted.get_proc_address =
+      dlsym(dlopen(owner->device().library().origin().c_str(), RTLD_NOW | RTLD_NOLOAD), "wgpuGetProcAddress");
+  adopted.instance = owner->device().instance().get();
+  const auto engine = adopt(adopted);
+  const DeviceTensor tensor = allocate(engine, floats(64));
+  EXPECT_EQ(run_once(*engine), 3.0f);
+  engine->device().functions().DeviceDestroy(adopted.device);
+  EXPECT_EQ(fault([&] { run_once(*engine); }).substr(0, 7), "device:");
+  Tensor values(DType::float32, {64});
+  EXPECT_EQ(fault([&] { read(tensor, values.mutable_view()); }).substr(0, 7), "device:");
+}
+
 TEST_P(DeviceLossTest, ALostDeviceIsAnErrorAndANewOneWorks) {
   if (std::string(GetParam()) != "dawn") GTEST_SKIP() << "wgpu-native never reports a lost device";
   const auto engine = open({.library = GetParam()});

@@ -180,6 +180,12 @@ TEST_P(PackagesTest, PrewarmsCalls) {
     done = count;
   });
   EXPECT_EQ(done, 1u);
+  const std::vector<Request> requests{Request::from_json(
+      R"({"tensors": {"a": {"shape": [9, 4], "dtype": "uint32"}, "b": {"shape": [4], "dtype": "uint32"}}})",
+      "request", add.package())};
+  std::vector<std::size_t> steps;
+  prewarm(add, requests, *device_, [&](std::size_t count, std::size_t) { steps.push_back(count); });
+  EXPECT_EQ(steps, std::vector<std::size_t>{1}) << "the same shader was compiled again";
 }
 
 TEST_P(PackagesTest, RunsWithoutWaiting) {
