@@ -199,11 +199,12 @@ Contender CaseTensors::run_first(Contender contender, double planning) const {
 }
 
 Contender CaseTensors::contender(const std::string& name, const Kernel& kernel, const Call& call,
-                                 const PlanOptions& options) const {
+                                 const PlanOptions* options) const {
   Contender contender;
   contender.name = name;
   const auto start = Clock::now();
-  contender.plan = kernel.plan(call, device_.facts(), options);
+  contender.plan =
+      options != nullptr ? kernel.plan(call, device_.facts(), *options) : kernel.plan(call, device_);
   contender.tensors = tensors_of(*contender.plan);
   return run_first(std::move(contender), since(start));
 }

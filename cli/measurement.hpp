@@ -65,9 +65,10 @@ class CaseTensors {
   /// dimension of the first input.
   std::int64_t columns() const;
 
-  /// Plans the call and runs it once: the cold call; then warm ones. Throws as Kernel::plan.
+  /// Plans the call and runs it once: the cold call; then warm ones. Without options it is planned as runs
+  /// are, with the device's profile. Throws as Kernel::plan.
   Contender contender(const std::string& name, const Kernel& kernel, const Call& call,
-                      const PlanOptions& options = {}) const;
+                      const PlanOptions* options = nullptr) const;
   /// The copy of as many bytes, on tensors of its own.
   Contender copy() const;
 

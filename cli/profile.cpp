@@ -69,7 +69,7 @@ std::string rate_text(std::uint64_t bytes, double seconds) {
 }  // namespace
 
 Profile profile(const Device& device, const Kernel& kernel, const Call& call, const Inputs& inputs) {
-  const std::shared_ptr<const Plan> plan = kernel.plan(call, device.facts());
+  const std::shared_ptr<const Plan> plan = kernel.plan(call, device);
   Profile result;
   result.variant = plan->variant;
   result.rounds = kRounds;

@@ -43,7 +43,7 @@ PendingOutputs run_async(const Kernel& kernel, const Inputs& inputs, const RunOp
   if (device.is_gpu()) {
     require_runnable(kernel, bound.call);
     contract::check_tensors(bound.call, bound.sources, bound.targets, nullptr);
-    const std::shared_ptr<const Plan> plan = kernel.plan(bound.call, device.facts());
+    const std::shared_ptr<const Plan> plan = kernel.plan(bound.call, device);
     state->run = webgpu::start(device.shared_engine(), *plan,
                                host_tensors(*plan, bound.call, bound.sources, bound.targets));
   } else {

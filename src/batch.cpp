@@ -76,7 +76,7 @@ void Batch::add(const Kernel& kernel, const Call& call, std::span<const DeviceTe
                 fmt::format("The number of tensors ({} and {}) differs from that of the call ({} and {})",
                             inputs.size(), outputs.size(), call.inputs.size(), call.outputs.size()));
   require_trusted_files(kernel.package().model());
-  const std::shared_ptr<const Plan> plan = kernel.plan(call, device_.facts());
+  const std::shared_ptr<const Plan> plan = kernel.plan(call, device_);
   std::vector<DeviceTensor> tensors(inputs.begin(), inputs.end());
   for (std::size_t i = 0; i < outputs.size(); ++i)
     if (!call.outputs[i].inout) tensors.push_back(outputs[i]);

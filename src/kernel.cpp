@@ -17,6 +17,7 @@
 #include "plan/explain.hpp"
 #include "plan/planner.hpp"
 #include "run_request.hpp"
+#include "tuned_devices.hpp"
 #include "webgpu/runtime.hpp"
 
 namespace kernelpack {
@@ -53,7 +54,10 @@ const cpu::KernelEntry& require_kernel(const std::string& op) {
 
 }  // namespace
 
-Kernel::Kernel(Package package) : package_(std::move(package)), plans_(std::make_shared<plan::Cache>()) {}
+Kernel::Kernel(Package package)
+    : package_(std::move(package)),
+      plans_(std::make_shared<plan::Cache>()),
+      tuned_(std::make_shared<TunedDevices>()) {}
 
 Kernel Kernel::get(std::string_view source, const GetOptions& options) {
   if (is_remote_source(source, options)) {
@@ -84,6 +88,17 @@ std::shared_ptr<const Plan> Kernel::plan(const Call& call, const DeviceFacts& fa
                      [&] { return plan::make_plan(package_.model(), call, facts, options); });
 }
 
+std::shared_ptr<const Plan> Kernel::plan(const Call& call, const Device& device) const {
+  const PlanOptions& options = tuned_->options(package_, device);
+  if (options.profile.empty()) return plan(call, device.facts());
+  try {
+    return plan(call, device.facts(), options);
+  } catch (const Error&) {
+    // A profile may only change the speed of a call, never whether it runs.
+    return plan(call, device.facts());
+  }
+}
+
 Explanation Kernel::explain(const Call& call, const DeviceFacts& facts, const PlanOptions& options) const {
   return plan::explain(package_.model(), call, facts, options);
 }
@@ -99,7 +114,7 @@ void Kernel::run(const Call& call, std::span<const TensorView> inputs,
   require_runnable(*this, call);
   if (device.is_gpu()) {
     contract::check_tensors(call, inputs, outputs, nullptr);
-    const std::shared_ptr<const Plan> made = plan(call, device.facts());
+    const std::shared_ptr<const Plan> made = plan(call, device);
     webgpu::run(device.engine(), *made, host_tensors(*made, call, inputs, outputs));
     return;
   }

@@ -19,6 +19,7 @@
 
 namespace kernelpack {
 
+class TunedDevices;
 namespace plan {
 class Cache;
 }
@@ -113,6 +114,9 @@ class Kernel {
   /// Throws NoVariantError, and what planning throws: expression, template_, contract, limit, package.
   std::shared_ptr<const Plan> plan(const Call& call, const DeviceFacts& facts,
                                    const PlanOptions& options = {}) const;
+  /// How the call runs on that GPU, with the tunables of its profile (tuning.hpp) where there is one: the
+  /// plan that `run` takes. Throws as above, and device for the CPU.
+  std::shared_ptr<const Plan> plan(const Call& call, const Device& device) const;
   /// Why the call is planned as it is, or why it cannot be. Evaluates every variant anew; for people, not for
   /// hot paths.
   Explanation explain(const Call& call, const DeviceFacts& facts, const PlanOptions& options = {}) const;
@@ -121,6 +125,7 @@ class Kernel {
   Package package_;
   PackageOrigin origin_;
   std::shared_ptr<plan::Cache> plans_;
+  std::shared_ptr<TunedDevices> tuned_;
 };
 
 }  // namespace kernelpack

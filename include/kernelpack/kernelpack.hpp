@@ -19,3 +19,4 @@
 #include "kernelpack/request.hpp"
 #include "kernelpack/tensor.hpp"
 #include "kernelpack/timing.hpp"
+#include "kernelpack/tuning.hpp"
