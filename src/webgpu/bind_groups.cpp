@@ -30,15 +30,15 @@ bool same(const GroupEntry& a, const GroupEntry& b) noexcept {
 
 }  // namespace
 
-WGPUBindGroup BindGroupCache::get(WGPUBindGroupLayout layout, std::span<const GroupEntry> entries,
-                                  std::string_view pass) {
+KnownGroup BindGroupCache::get(WGPUBindGroupLayout layout, std::span<const GroupEntry> entries,
+                               std::string_view pass) {
   const std::uint64_t hash = hash_of(layout, entries);
   const std::lock_guard lock(mutex_);
   for (auto [at, end] = by_hash_.equal_range(hash); at != end; ++at) {
     const Entry& known = *at->second;
     if (known.layout == layout &&
         std::equal(entries.begin(), entries.end(), known.entries.begin(), known.entries.end(), same))
-      return known.group.get();
+      return {known.group.get(), known.id};
   }
 
   std::vector<WGPUBindGroupEntry> raw;
@@ -60,9 +60,9 @@ WGPUBindGroup BindGroupCache::get(WGPUBindGroupLayout layout, std::span<const Gr
   if (const auto refused = scope.close())
     throw library_error(*refused, fmt::format("The library refuses the buffers of pass {}", pass));
   if (order_.size() >= kCapacity) drop(order_.begin());
-  order_.push_back({hash, layout, {entries.begin(), entries.end()}, std::move(group)});
+  order_.push_back({hash, layout, {entries.begin(), entries.end()}, std::move(group), ++last_id_});
   by_hash_.emplace(hash, std::prev(order_.end()));
-  return order_.back().group.get();
+  return {order_.back().group.get(), last_id_};
 }
 
 void BindGroupCache::forget(std::uint64_t buffer_id) {

@@ -28,6 +28,12 @@ struct GroupEntry {
   BoundRange range;
 };
 
+/// A bind group of the cache. `id` is unique for the life of the cache, unlike the handle's address.
+struct KnownGroup {
+  WGPUBindGroup group = nullptr;
+  std::uint64_t id = 0;
+};
+
 /// Bind groups by layout and ranges; the oldest go when there are more than `kCapacity`. A hit allocates
 /// nothing.
 class BindGroupCache {
@@ -39,7 +45,7 @@ class BindGroupCache {
   /// The group, made on first use; under the device's lock. Valid until `forget` of one of its buffers or the
   /// next 4096 new groups: to be recorded at once. Throws device, naming the pass, for ranges that the
   /// library refuses: a buffer of another device, a usage, an alignment.
-  WGPUBindGroup get(WGPUBindGroupLayout layout, std::span<const GroupEntry> entries, std::string_view pass);
+  KnownGroup get(WGPUBindGroupLayout layout, std::span<const GroupEntry> entries, std::string_view pass);
   /// Drops the groups that refer to a buffer which is about to go. Safe from any thread.
   void forget(std::uint64_t buffer_id);
   std::size_t size() const;
@@ -50,6 +56,7 @@ class BindGroupCache {
     WGPUBindGroupLayout layout;
     std::vector<GroupEntry> entries;
     Handle<WGPUBindGroup> group;
+    std::uint64_t id;
   };
   using Order = std::list<Entry>;
   void drop(Order::iterator entry);
@@ -57,6 +64,7 @@ class BindGroupCache {
   const GpuDevice& device_;
   mutable std::mutex mutex_;
   Order order_;  ///< oldest first
+  std::uint64_t last_id_ = 0;
   std::unordered_multimap<std::uint64_t, Order::iterator> by_hash_;
 };
 

@@ -68,6 +68,25 @@ TEST_P(DeviceTensorTest, ChainsCallsInOneSubmission) {
   EXPECT_TRUE(wait_until_idle(*engine_, std::nullopt));
 }
 
+TEST_P(DeviceTensorTest, BindsUniformsAnewWhereOnlyTheyDiffer) {
+  // The same pipeline and the same buffers; only the dynamic offset tells the calls apart.
+  Plan half = add_plan(64);
+  half.passes[0].bindings[3].words[0] = 32;
+  const auto first = std::make_shared<const Plan>(half);
+  const auto second = std::make_shared<const Plan>(add_plan(64));
+  const DeviceTensor a = upload(ramp(64, 1.0f));
+  for (const bool whole_last : {true, false}) {
+    const DeviceTensor out = zeros(64);
+    Submission submission(engine_);
+    submission.add(first, std::vector{a, a, out});
+    if (whole_last) submission.add(second, std::vector{a, a, out});
+    submission.submit();
+    const Tensor result = download(out);
+    EXPECT_EQ(result.values<float>()[31], 64.0f);
+    EXPECT_EQ(result.values<float>()[63], whole_last ? 128.0f : 0.0f);
+  }
+}
+
 TEST_P(DeviceTensorTest, RefusesHazardsBetweenBuffers) {
   const auto plan = std::make_shared<const Plan>(add_plan(64));
   const DeviceTensor a = zeros(64);

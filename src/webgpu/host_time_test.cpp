@@ -60,7 +60,15 @@ WGPUFuture compile_now(WGPUDevice, const WGPUComputePipelineDescriptor*,
 struct Counts {
   long dispatches = 0;
   long submissions = 0;
+  long pipelines = 0;
+  long groups = 0;
 } counts;
+void set_pipeline(WGPUComputePassEncoder, WGPUComputePipeline) {
+  ++counts.pipelines;
+}
+void set_group(WGPUComputePassEncoder, std::uint32_t, WGPUBindGroup, std::size_t, const std::uint32_t*) {
+  ++counts.groups;
+}
 void dispatch(WGPUComputePassEncoder, std::uint32_t, std::uint32_t, std::uint32_t) {
   ++counts.dispatches;
 }
@@ -81,6 +89,8 @@ void* stub(const char* name) {
   if (wanted == "wgpuDevicePopErrorScope") return address(&pop);
   if (wanted == "wgpuDeviceCreateComputePipelineAsync") return address(&compile_now);
   if (wanted == "wgpuComputePassEncoderDispatchWorkgroups") return address(&dispatch);
+  if (wanted == "wgpuComputePassEncoderSetPipeline") return address(&set_pipeline);
+  if (wanted == "wgpuComputePassEncoderSetBindGroup") return address(&set_group);
   if (wanted == "wgpuQueueSubmit") return address(&submit);
   if (wanted == "wgpuGetInstanceCapabilities") return &thing;
 #define X(function) \
@@ -160,6 +170,21 @@ TEST(HostTime, AKnownCallAllocatesNothing) {
   EXPECT_EQ(counts.submissions, 1000);
   auto something = std::make_unique<int>(1);
   EXPECT_GT(*allocation_count(), before) << "allocations are not counted";
+}
+
+TEST(HostTime, CallsOfOneBatchBindNothingTwice) {
+  Calls calls(stub_engine());
+  counts = {};
+  for (int i = 0; i < 10; ++i) calls.submission.add(calls.plan, calls.tensors);
+  std::swap(calls.tensors[1], calls.tensors[2]);
+  for (int i = 0; i < 10; ++i) calls.submission.add(calls.plan, calls.tensors);
+  calls.submission.submit();
+  EXPECT_EQ(counts.dispatches, 20);
+  EXPECT_EQ(counts.pipelines, 1);
+  EXPECT_EQ(counts.groups, 2);
+  calls.submit();
+  EXPECT_EQ(counts.pipelines, 2) << "a pass knew what another had bound";
+  EXPECT_EQ(counts.groups, 3);
 }
 
 TEST(HostTime, AKnownCallTakesLittleOfOurTime) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 
@@ -84,6 +85,7 @@ void Recorder::end_pass() {
   if (!pass_) return;
   device_.functions().ComputePassEncoderEnd(pass_.get());
   pass_.reset();
+  pipeline_ = nullptr;
 }
 
 void Recorder::clear(const BoundRange& range) {
@@ -124,8 +126,8 @@ void Recorder::check(const Program& program, std::span<const BoundRange> tensors
   }
 }
 
-WGPUBindGroup Recorder::bind_group(const ProgramPass& pass, const PassGroup& group,
-                                   std::span<const BoundRange> tensors, std::span<const BoundRange> scratch) {
+KnownGroup Recorder::bind_group(const ProgramPass& pass, const PassGroup& group,
+                                std::span<const BoundRange> tensors, std::span<const BoundRange> scratch) {
   std::array<GroupEntry, kMaxGroupEntries> entries;
   std::size_t count = 0;
   for (const StorageBinding& binding : group.storage)
@@ -158,10 +160,23 @@ void Recorder::dispatch(const ProgramPass& pass, std::span<const BoundRange> ten
     pass_ = Handle<WGPUComputePassEncoder>(f.CommandEncoderBeginComputePass(encoder_.get(), &descriptor),
                                            f.ComputePassEncoderRelease);
   }
-  f.ComputePassEncoderSetPipeline(pass_.get(), pass.pipeline->pipeline.get());
-  for (const PassGroup& group : pass.groups)
-    f.ComputePassEncoderSetBindGroup(pass_.get(), group.index, bind_group(pass, group, tensors, scratch),
-                                     group.dynamic_offsets.size(), group.dynamic_offsets.data());
+  if (pipeline_ != pass.pipeline.get()) {
+    f.ComputePassEncoderSetPipeline(pass_.get(), pass.pipeline->pipeline.get());
+    pipeline_ = pass.pipeline.get();
+    bound_ = {};
+  }
+  for (const PassGroup& group : pass.groups) {
+    const KnownGroup known = bind_group(pass, group, tensors, scratch);
+    const std::span<const std::uint32_t> offsets = group.dynamic_offsets;
+    if (group.index < bound_.size()) {
+      BoundGroup& bound = bound_[group.index];
+      if (bound.id == known.id &&
+          std::equal(offsets.begin(), offsets.end(), bound.offsets.begin(), bound.offsets.end()))
+        continue;
+      bound = {known.id, offsets};
+    }
+    f.ComputePassEncoderSetBindGroup(pass_.get(), group.index, known.group, offsets.size(), offsets.data());
+  }
   f.ComputePassEncoderDispatchWorkgroups(pass_.get(), pass.workgroups[0], pass.workgroups[1],
                                          pass.workgroups[2]);
 }

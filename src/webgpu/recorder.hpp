@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -46,18 +47,25 @@ class Recorder {
   void begin();
   void dispatch(const ProgramPass& pass, std::span<const BoundRange> tensors,
                 std::span<const BoundRange> scratch);
-  WGPUBindGroup bind_group(const ProgramPass& pass, const PassGroup& group,
-                           std::span<const BoundRange> tensors, std::span<const BoundRange> scratch);
+  KnownGroup bind_group(const ProgramPass& pass, const PassGroup& group, std::span<const BoundRange> tensors,
+                        std::span<const BoundRange> scratch);
   void time_pass(const ProgramPass& pass);
   void end_pass();
   void finish_and_submit();
 
+  // What the open pass has bound, so that chained calls do not say it again.
+  struct BoundGroup {
+    std::uint64_t id = 0;
+    std::span<const std::uint32_t> offsets;
+  };
   const GpuDevice& device_;
   BindGroupCache& bind_groups_;
   PassClock* clock_;
   std::optional<ErrorScope> scope_;
   Handle<WGPUCommandEncoder> encoder_;
   Handle<WGPUComputePassEncoder> pass_;
+  const Pipeline* pipeline_ = nullptr;
+  std::array<BoundGroup, 4> bound_{};  ///< by group index; of others nothing is remembered
 };
 
 /// Throws contract if the pass reads and writes one buffer through two bindings, or writes overlapping
