@@ -1,21 +1,18 @@
 #include <algorithm>
-#include <cmath>
-#include <future>
-#include <limits>
 #include <memory>
 #include <span>
-#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "bench_device.hpp"
 #include "bench_report.hpp"
-#include "comparison.hpp"
 #include "json.hpp"
 #include "kernelpack/file.hpp"
+#include "kernelpack/tuning.hpp"
 #include "package_source.hpp"
 #include "picture_file.hpp"
+#include "result_check.hpp"
 #include "verb.hpp"
 
 namespace kernelpack::cli {
@@ -32,52 +29,6 @@ struct Flags {
   std::string plot;
   bool check = false;
 };
-
-/// A float32 difference in parts of what CPU and GPU together may differ by. The distance from the row's
-/// maximum is taken as 32, more than the cases have.
-double error_of(float got, float expected) {
-  const double size = std::fabs(static_cast<double>(expected));
-  return std::fabs(static_cast<double>(got) - static_cast<double>(expected)) /
-         std::max(1.2e-38, size * (2.5e-6 + 3.6e-7 * 32));
-}
-double error_of(Float16 got, Float16 expected) {
-  const auto a = static_cast<double>(static_cast<float>(got));
-  const auto b = static_cast<double>(static_cast<float>(expected));
-  const double allowed =
-      std::fabs(b) < 0x1p-14 ? 6.2e-5 : 2 * std::exp2(std::floor(std::log2(std::fabs(b))) - 10);
-  return std::fabs(a - b) / allowed;
-}
-
-/// The largest of all; NaN matches NaN alone.
-template <class T>
-double worst_of(std::span<const T> got, std::span<const T> expected) {
-  const auto part = [&](std::size_t begin, std::size_t end) {
-    double worst = 0;
-    for (std::size_t i = begin; i < end; ++i) {
-      const auto a = static_cast<float>(got[i]);
-      const auto b = static_cast<float>(expected[i]);
-      if (a == b || (std::isnan(a) && std::isnan(b))) continue;
-      const double error = error_of(got[i], expected[i]);
-      worst = std::isnan(error) ? std::numeric_limits<double>::infinity() : std::max(worst, error);
-    }
-    return worst;
-  };
-  const std::size_t parts =
-      std::clamp<std::size_t>(got.size() >> 20, 1, std::max(1u, std::thread::hardware_concurrency()));
-  std::vector<std::future<double>> others;
-  for (std::size_t i = 0; i < parts; ++i)
-    others.push_back(
-        std::async(std::launch::async, part, got.size() * i / parts, got.size() * (i + 1) / parts));
-  double worst = 0;
-  for (std::future<double>& each : others) worst = std::max(worst, each.get());
-  return worst;
-}
-
-double worst_of(const TensorView& got, const TensorView& expected) {
-  if (got.dtype() == DType::float32) return worst_of(got.values<float>(), expected.values<float>());
-  if (got.dtype() == DType::float16) return worst_of(got.values<Float16>(), expected.values<Float16>());
-  return compare(got, expected, {}, "").passed ? 0 : std::numeric_limits<double>::infinity();
-}
 
 /// The outputs that lie on the device against those of the CPU; below 0 where the CPU has no such kernel.
 double check(const Device& device, const Kernel& kernel, const BenchmarkCase& benchmark, const Call& call,
@@ -176,6 +127,9 @@ ExitCode bench(const Flags& flags) {
   result.device = device.description();
   result.driver = device.adapter().description;
   result.software = device.adapter().software;
+  Tuning tuning = find_tuning(kernels.front().package(), device);
+  for (const std::string& note : tuning.notes) print_note(note);
+  result.profile = std::move(tuning.tunables);
   result.method = flags.bench.method();
   {
     StepLine line(cases.cases.size());
@@ -229,7 +183,7 @@ Verb add_bench(CLI::App& program) {
   command->footer(
       "EXAMPLES\n"
       "  kernelpack bench com.microsoft.BiasSoftmax --json bench.json --plot bench.png\n"
-      "  kernelpack bench ./mine --against ./theirs --cases attention,rows_8 --library dawn\n");
+      "  kernelpack bench ./mine --against ./theirs --cases rows_8 --library dawn\n");
   return {command, [flags] { return bench(*flags); }};
 }
 

@@ -56,6 +56,8 @@ std::string head_text(const BenchResult& result) {
   std::string text = fmt::format("{} on {}{}\n", result.packages.front(), result.device,
                                  result.driver.empty() ? "" : ", " + result.driver);
   if (result.software) text += wrapped("A software driver: these are no figures of a GPU.", 0);
+  for (const NamedValue& each : result.profile)
+    text += fmt::format("Device profile: {} = {}\n", each.name, to_string(each.value));
   text += wrapped(
       fmt::format("Resident buffers; {} around {} of n back-to-back calls, n for {:.3g} ms or {} "
                   "dispatches, divided by n; {} warm-up calls and {:.3g} s of load; median of {} rounds, in "
@@ -125,6 +127,7 @@ Json to_json(const BenchResult& result) {
             {"device", result.device},
             {"driver", result.driver},
             {"software", result.software},
+            {"profile", to_json(result.profile)},
             {"valid", result.valid()},
             {"method",
              {{"clock", result.device_clock ? "GPU timestamps around one compute pass" : "host clock"},

@@ -35,6 +35,7 @@ struct BenchResult {
   std::string library;
   std::string driver;
   bool software = false;
+  NamedValues profile;  ///< tunables of the device's profile, which the package was planned with
   bool device_clock = true;
   Method method;
   std::vector<BenchCaseResult> cases;

@@ -1,6 +1,8 @@
 #include <cstdio>
 #include <memory>
 
+#include <fmt/format.h>
+
 #include "kernelpack/explanation.hpp"
 #include "request.hpp"
 #include "verb.hpp"
@@ -11,7 +13,13 @@ namespace {
 ExitCode explain(const PlanFlags& flags, bool wgsl) {
   const BoundRequest request = bind_request(flags);
   const Explanation explanation = request.kernel.explain(request.call, request.facts, request.options);
-  print(to_string(explanation, {.wgsl = wgsl}));
+  std::string text = to_string(explanation, {.wgsl = wgsl});
+  if (!request.options.profile.empty()) {
+    text += "\ndevice profile (kernelpack tune)\n";
+    for (const NamedValue& each : request.options.profile)
+      text += fmt::format("  {} = {}\n", each.name, to_string(each.value));
+  }
+  print(text);
   if (!explanation.refusal) return ExitCode::ok;
   std::fputs(describe(*explanation.refusal, false).c_str(), stderr);
   return ExitCode::input;

@@ -54,11 +54,11 @@ ExitCode run_program(int argc, char** argv, bool& verbose) {
   program.footer(kFooter);
   program.fallthrough();
   program.require_subcommand(1);
-  const std::vector<Verb> verbs{add_run(program),    add_plan(program),    add_explain(program),
-                                add_render(program), add_inspect(program), add_validate(program),
-                                add_list(program),   add_fetch(program),   add_cache(program),
-                                add_bench(program),  add_devices(program), add_prewarm(program),
-                                add_plot(program)};
+  const std::vector<Verb> verbs{add_run(program),     add_plan(program),    add_explain(program),
+                                add_render(program),  add_inspect(program), add_validate(program),
+                                add_list(program),    add_fetch(program),   add_cache(program),
+                                add_bench(program),   add_tune(program),    add_devices(program),
+                                add_prewarm(program), add_plot(program)};
   try {
     program.parse(argc, argv);
   } catch (const CLI::CallForVersion& version) {

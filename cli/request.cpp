@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 
 #include "failure.hpp"
+#include "gpu_choice.hpp"
 #include "kernelpack/file.hpp"
+#include "kernelpack/tuning.hpp"
 
 namespace kernelpack::cli {
 namespace {
@@ -146,6 +148,20 @@ void add_plan_options(CLI::App& command, PlanFlags& flags) {
           "The device to plan for, a JSON file: {\"features\": [...], \"wgslLanguageFeatures\": [...], "
           "\"limits\": {...}, \"adapterInfo\": {...}}. Default: WebGPU's default limits and no features.")
       ->type_name("FILE");
+  command
+      .add_option("--device", flags.device,
+                  "Plan for this GPU, with its profile (kernelpack tune) where there is one: gpu, or "
+                  "gpu:NAME for the "
+                  "adapter that has NAME in its name.")
+      ->type_name("DEVICE")
+      ->check(CLI::Validator(
+          [](const std::string& value) {
+            return is_gpu_choice(value) ? std::string() : fmt::format("{} is not gpu or gpu:NAME", value);
+          },
+          ""));
+  command
+      .add_option("--library", flags.library, "The WebGPU library of --device: dawn, wgpu-native, or a file.")
+      ->type_name("LIBRARY");
   command.add_flag("--allow-missing-templates", flags.allow_missing_templates,
                    "Accept a package whose templates are absent; its passes have no WGSL then.");
 }
@@ -165,6 +181,17 @@ BoundRequest bind_request(const PlanFlags& flags) {
       {},
       {},
       {.allow_missing_templates = flags.allow_missing_templates, .buffers = {}, .profile = {}}};
+  if (!flags.device.empty()) {
+    if (!flags.facts_file.empty()) throw UsageError("The options --facts and --device exclude each other");
+    const Device device = failing_with(
+        ExitCode::environment, [&] { return Device::open(gpu_options(flags.device, flags.library, false)); });
+    bound.facts = device.facts();
+    Tuning tuning = find_tuning(kernel.package(), device);
+    for (const std::string& note : tuning.notes) print_note(note);
+    bound.options.profile = std::move(tuning.tunables);
+  } else if (!flags.library.empty()) {
+    throw UsageError("The option --library needs --device");
+  }
   if (!flags.facts_file.empty())
     bound.facts = failing_with(ExitCode::input, [&] {
       return DeviceFacts::from_json(read_input(flags.facts_file, kLargestText), flags.facts_file);

@@ -57,6 +57,8 @@ struct PlanFlags {
   RequestFlags request;
   std::string request_file;
   std::string facts_file;
+  std::string device;   ///< "gpu" or "gpu:NAME"; empty: none
+  std::string library;  ///< of the device
   bool allow_missing_templates = false;
 };
 /// Adds the options of PlanFlags.

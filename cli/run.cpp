@@ -13,6 +13,7 @@
 #include "gpu_choice.hpp"
 #include "json.hpp"
 #include "kernelpack/kernel.hpp"
+#include "kernelpack/tuning.hpp"
 #include "profile.hpp"
 #include "request.hpp"
 #include "run_report.hpp"
@@ -160,6 +161,8 @@ ExitCode run(const RunFlags& flags) {
   request.stated.options.wanted = optional_outputs(package, request);
   Call call = kernel.bind(specs, request.stated.options);
   const Device device = failing_with(ExitCode::environment, [&] { return open_device(flags, specs); });
+  if (device.is_gpu())
+    for (const std::string& note : find_tuning(kernel.package(), device).notes) print_note(note);
   const Execution execution =
       execute(kernel, device, std::move(call), inputs, request.stated.buffers, flags.repeat);
   const auto output_named = [&](const std::string& name) -> const Tensor& {

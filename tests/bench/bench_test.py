@@ -119,6 +119,58 @@ class Bench(Measuring):
         self.refuse(1, "io", "has no benchmark cases", "bench", ROOT / "tests/packages/broadcast_add")
 
 
+class Tune(Measuring):
+    REQUEST = ("--input", "data=float32:16x96", "--input", "bias=float32:1x96", "--attr", "axis=1", "--attr",
+               "is_inner_broadcast=1", "--device", "gpu")
+
+    def profile(self):
+        found = list((self.folder / "cache/kernelpack/tuning").glob("*.json"))
+        self.assertEqual(len(found), 1)
+        return found[0]
+
+    def test_keeps_a_profile_that_runs_use_and_explain_shows(self):
+        file = self.write("cases.json", document([case("one", "float32", 16, 96, tune=["LANES_PER_ROW", "SPLIT_GROUP"])],
+                                                 {"LANES_PER_ROW": [0, 4, 32], "SPLIT_GROUP": [32, 64]}))
+        report = self.folder / "tune.json"
+        exported = self.folder / "exported.json"
+        ran = self.kernelpack("tune", OP, "--file", file, *SHORT, "--json", report, "--export", exported)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertEqual(ran.stderr, "")
+        told = json.loads(report.read_text(encoding="utf-8"))
+        lanes, split = told["searches"]
+        self.assertEqual([trial["value"] for trial in lanes["trials"]], [4, 32])
+        self.assertEqual([len(trial["ratios"]) for trial in lanes["trials"]], [1, 1])
+        # A tunable that changes nothing is not measured, and never taken.
+        self.assertEqual(split["trials"], [{"value": 32, "ratios": [1.0], "taken": False}])
+        self.assertEqual(self.profile().read_bytes(), exported.read_bytes())
+
+        text = json.loads(exported.read_text(encoding="utf-8"))
+        text["tunables"] = {"LANES_PER_ROW": 4}
+        exported.write_text(json.dumps(text), encoding="utf-8")
+        ran = self.kernelpack("tune", OP, "--import", exported)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        ran = self.kernelpack("explain", OP, *self.REQUEST)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertIn("device profile (kernelpack tune)\n  LANES_PER_ROW = 4\n", ran.stdout)
+
+        self.profile().write_text(json.dumps({**text, "tunables": {"LANES_PER_ROW": 5}}), encoding="utf-8")
+        ran = self.kernelpack("explain", OP, *self.REQUEST)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertNotIn("device profile", ran.stdout)
+        self.assertEqual(ran.stderr, "kernelpack: note: The value of tunable LANES_PER_ROW in the profile (5) is "
+                                     "ignored: bench.json does not list it\n")
+        self.profile().write_text("{", encoding="utf-8")
+        ran = self.kernelpack("explain", OP, *self.REQUEST)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertIn("is ignored", ran.stderr)
+
+    def test_refuses_profiles_of_others_and_other_schemas(self):
+        other = self.write("other.json", {"schema": "kernelpack-tuning/1", "package": "0", "device": {}, "tunables": {}})
+        self.refuse(1, "contract", "The profile belongs to another package", "tune", OP, "--import", other)
+        file = self.write("cases.json", {"cases": []})
+        self.refuse(1, "unsupported", "The schema of cases.json (none) is not kernelpack/1", "tune", OP, "--file", file)
+
+
 class RunProfile(Measuring):
     def run_profile(self, rows, columns, *options):
         values = struct.pack(f"<{rows * columns}f", *(((7 * i) % 31) / 8 for i in range(rows * columns)))
