@@ -32,6 +32,8 @@ std::optional<std::filesystem::path> tuning_folder() {
   const std::string chosen = variable("KERNELPACK_TUNING");
   if (chosen == "off") return std::nullopt;
   if (!chosen.empty()) return chosen;
+  if (const std::string own = variable("KERNELPACK_CACHE"); !own.empty())
+    return std::filesystem::path(own) / "tuning";
   if (const std::string cache = variable("XDG_CACHE_HOME"); !cache.empty())
     return std::filesystem::path(cache) / "kernelpack/tuning";
   const std::string home = variable("HOME");

@@ -22,8 +22,9 @@ struct Tuning {
 };
 
 /// The profile in the user's cache; no tunables if there is none. The folder is that of KERNELPACK_TUNING
-/// ("off": none is ever used), else `kernelpack/tuning` in XDG_CACHE_HOME or ~/.cache. Never throws for what
-/// a file holds. Throws device for the CPU.
+/// ("off": none is ever used), else `tuning` in KERNELPACK_CACHE, else `kernelpack/tuning` in XDG_CACHE_HOME
+/// or
+/// ~/.cache. Never throws for what a file holds. Throws device for the CPU.
 Tuning find_tuning(const Package& package, const Device& device);
 
 /// The same for a file that somebody exported. Throws io if it cannot be read, and contract if it belongs to

@@ -92,6 +92,47 @@ TEST_P(PassClockTest, ComputesWhatASubmissionComputes) {
   for (const float value : result.values<float>()) ASSERT_EQ(value, 2);
 }
 
+// As somebody else may have made it, who had no use for timestamps.
+std::shared_ptr<Engine> without_timestamps(const std::shared_ptr<const Library>& library) {
+  struct Answer : Completion {
+    WGPUDevice device = nullptr;
+  } answer;
+  const auto instance = Instance::of(library);
+  const Functions& f = library->functions();
+  const std::vector<Adapter> adapters = list_adapters(*instance);
+  WGPUDeviceDescriptor descriptor{};
+  descriptor.uncapturedErrorCallbackInfo.callback = [](WGPUDevice const*, WGPUErrorType,
+                                                       WGPUStringView message, void*,
+                                                       void*) noexcept { ADD_FAILURE() << text_of(message); };
+  WGPURequestDeviceCallbackInfo callback{};
+  callback.mode = instance->callback_mode();
+  callback.userdata1 = &answer;
+  callback.callback = [](WGPURequestDeviceStatus, WGPUDevice made, WGPUStringView, void* user,
+                         void*) noexcept {
+    static_cast<Answer*>(user)->device = made;
+    static_cast<Answer*>(user)->done = true;
+  };
+  const WGPUFuture future = f.AdapterRequestDevice(adapters.front().handle.get(), &descriptor, callback);
+  instance->wait(nullptr, future, answer);
+  if (answer.device == nullptr) return nullptr;
+  auto engine = std::make_shared<Engine>(GpuDevice::adopt(instance, answer.device));
+  f.DeviceRelease(answer.device);
+  return engine;
+}
+
+TEST_P(PassClockTest, TakesTheHostsClockWhereThereAreNoTimestamps) {
+  engine_ = without_timestamps(engine_->device().instance().shared_library());
+  ASSERT_NE(engine_, nullptr);
+  ASSERT_FALSE(has("timestamp-query"));
+  const Timing together = measure(two_passes(true), {.rounds = 3});
+  EXPECT_FALSE(together.device_clock);
+  EXPECT_GT(together.seconds, 0);
+  const Timing each = measure(two_passes(true), {.rounds = 2, .each_pass = true});
+  EXPECT_FALSE(each.device_clock);
+  ASSERT_EQ(each.passes.size(), 4u);
+  for (const PassTime& pass : each.passes) EXPECT_GT(pass.seconds, 0) << pass.id;
+}
+
 TEST_P(PassClockTest, RefusesMorePassesThanItHasRoomFor) {
   try {
     measure(two_passes(false), {.rounds = 1025, .each_pass = true});
