@@ -74,20 +74,45 @@ Buffer BufferPool::create(BufferUse use, std::uint64_t bytes, std::string_view l
   descriptor.usage = usage_of(use);
   descriptor.size = bytes;
   descriptor.mappedAtCreation = mapped ? 1 : 0;
+  CapturedError refused;
+  auto buffer = try_create(descriptor, refused);
+  if (!buffer && refused.type == WGPUErrorType_OutOfMemory && drop_idle())
+    buffer = try_create(descriptor, refused);
+  if (!buffer)
+    throw library_error(refused, fmt::format("The buffer of {} ({} bytes) cannot be made", label, bytes));
+  const std::lock_guard lock(mutex_);
+  ++created_;
+  return std::move(*buffer);
+}
+
+std::optional<Buffer> BufferPool::try_create(const WGPUBufferDescriptor& descriptor, CapturedError& refused) {
   const Functions& f = device_.functions();
   ErrorScope scope(device_,
                    {WGPUErrorFilter_Validation, WGPUErrorFilter_OutOfMemory, WGPUErrorFilter_Internal});
   Buffer buffer{next_buffer_id(),
-                Handle<WGPUBuffer>(f.DeviceCreateBuffer(device_.get(), &descriptor), f.BufferRelease), bytes};
-  const auto refused = scope.close();
-  if (refused)
-    throw library_error(*refused, fmt::format("The buffer of {} ({} bytes) cannot be made", label, bytes));
-  if (!buffer.handle)
-    throw Error(ErrorKind::limit,
-                fmt::format("The buffer of {} ({} bytes) cannot be made: memory ran out", label, bytes));
-  const std::lock_guard lock(mutex_);
-  ++created_;
+                Handle<WGPUBuffer>(f.DeviceCreateBuffer(device_.get(), &descriptor), f.BufferRelease),
+                descriptor.size};
+  if (auto captured = scope.close()) {
+    refused = std::move(*captured);
+    return std::nullopt;
+  }
+  if (!buffer.handle) {
+    // A buffer that is mapped while it is made is null then.
+    refused = {WGPUErrorType_OutOfMemory, "the library gives no buffer"};
+    return std::nullopt;
+  }
   return buffer;
+}
+
+bool BufferPool::drop_idle() noexcept {
+  std::vector<Idle> idle;
+  {
+    const std::lock_guard lock(mutex_);
+    idle.swap(idle_);
+    idle_bytes_ = 0;
+  }
+  for (Idle& each : idle) destroy(each.buffer);
+  return !idle.empty();
 }
 
 PooledBuffer BufferPool::take_idle(BufferUse use, std::uint64_t bytes) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -65,8 +66,9 @@ class BufferPool {
       : device_(device), bind_groups_(bind_groups) {}
   ~BufferPool();
 
-  /// A new buffer of exactly `bytes` bytes. `mapped`: mapped for writing, to be unmapped by the caller.
-  /// Throws limit if it exceeds the device's limit or memory runs out; `label` names it in the message.
+  /// A new buffer of exactly `bytes` bytes. `mapped`: mapped for writing, to be unmapped by the caller. Idle
+  /// buffers go if there is no memory otherwise. Throws limit if it exceeds the device's limit or memory runs
+  /// out; `label` names it in the message.
   Buffer create(BufferUse use, std::uint64_t bytes, std::string_view label, bool mapped = false);
   /// An idle buffer of at least `bytes` bytes, or nothing.
   PooledBuffer take_idle(BufferUse use, std::uint64_t bytes);
@@ -84,6 +86,10 @@ class BufferPool {
   friend class PooledBuffer;
   void give_back(BufferUse use, Buffer buffer) noexcept;
   void destroy(Buffer& buffer) noexcept;
+  /// Destroys the idle buffers; false if there was none.
+  bool drop_idle() noexcept;
+  /// Nothing if the library refuses, for the reason that `refused` gives then.
+  std::optional<Buffer> try_create(const WGPUBufferDescriptor& descriptor, CapturedError& refused);
 
   struct Idle {
     BufferUse use;

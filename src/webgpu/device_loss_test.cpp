@@ -283,6 +283,14 @@ TEST_F(NullBackendTest, MemoryThatRunsOutIsAnErrorAndTheDeviceGoesOn) {
   EXPECT_NE(said.find("because memory ran out"), std::string::npos) << said;
   EXPECT_GE(tensors.size(), 4u);
   tensors.clear();
+  // Buffers that only lie idle make room.
+  { const PooledBuffer idle = engine_->buffers().acquire(BufferUse::storage, 200 << 20, "idle"); }
+  EXPECT_EQ(engine_->buffers().idle(), 1u);
+  for (int i = 0; i < 2; ++i)
+    EXPECT_EQ(fault([&] { tensors.push_back(allocate(engine_, floats(std::int64_t{200} << 18))); }),
+              "no error");
+  EXPECT_EQ(engine_->buffers().idle(), 0u);
+  tensors.clear();
   EXPECT_EQ(fault([&] { allocate(engine_, floats(std::int64_t{64} << 18)); }), "no error");
 }
 
