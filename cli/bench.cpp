@@ -135,7 +135,17 @@ ExitCode bench(const Flags& flags) {
     StepLine line(cases.cases.size());
     for (const BenchmarkCase& benchmark : cases.cases) {
       line.show(result.cases.size() + 1, benchmark.id);
-      result.cases.push_back(run_case(device, kernels, names, benchmark, flags, result.device_clock));
+      try {
+        result.cases.push_back(run_case(device, kernels, names, benchmark, flags, result.device_clock));
+      } catch (const Error& error) {
+        // A case that does not fit the device or the contract must not end the run.
+        if (error.kind() != ErrorKind::limit && error.kind() != ErrorKind::contract) throw;
+        BenchCaseResult skipped;
+        skipped.id = benchmark.id;
+        skipped.attributes = benchmark.attributes;
+        skipped.skipped = error.line();
+        result.cases.push_back(std::move(skipped));
+      }
     }
   }
   print(head_text(result) + "\n" + to_text(result));

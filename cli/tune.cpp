@@ -133,7 +133,12 @@ std::vector<Search> search_all(const Device& device, const Kernel& kernel, const
     for (const BenchmarkCase& benchmark : cases.cases) {
       if (!matters(benchmark, range.name)) continue;
       line.show(++done, range.name + " in " + benchmark.id);
-      try_case(device, kernel, benchmark, chosen, method, search);
+      try {
+        try_case(device, kernel, benchmark, chosen, method, search);
+      } catch (const Error& error) {
+        // A case that the device does not hold says nothing about the others.
+        if (error.kind() != ErrorKind::limit) throw;
+      }
     }
     searches.push_back(std::move(search));
     const Trial* best = nullptr;

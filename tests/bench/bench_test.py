@@ -111,6 +111,20 @@ class Bench(Measuring):
         self.assertEqual(ran.returncode, 0, ran.stderr)
         self.assertIn("contract: ", ran.stdout)
 
+    def test_goes_on_after_a_case_that_does_not_fit(self):
+        file = self.write("cases.json", document([case("large", "float32", 1 << 20, 64), case("wrong", "float32", 4, 8),
+                                                  case("small", "float32", 4, 8)]))
+        cases = json.loads(file.read_text(encoding="utf-8"))
+        cases["cases"][1]["inputs"]["bias"]["shape"] = [1, 7]
+        file.write_text(json.dumps(cases), encoding="utf-8")
+        report = self.folder / "bench.json"
+        ran = self.kernelpack("bench", OP, "--file", file, *SHORT, "--library", "dawn", "--json", report)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        large, wrong, small = json.loads(report.read_text(encoding="utf-8"))["cases"]
+        self.assertTrue(large["skipped"].startswith("limit: "), large)
+        self.assertTrue(wrong["results"][0]["failure"].startswith("no_variant: "), wrong)
+        self.assertGreater(small["results"][0]["seconds"]["median"], 0)
+
     def test_refuses_other_schemas(self):
         file = self.write("cases.json", {"schema": "other/1", "cases": []})
         self.refuse(1, "unsupported", "The schema of cases.json (other/1) is not kernelpack/1", "bench", OP, "--file", file)
