@@ -4,6 +4,8 @@ never how long anything takes.
 usage: bench_test.py PROGRAM WEBGPU_FOLDER
 """
 
+import importlib.machinery
+import importlib.util
 import json
 import os
 import pathlib
@@ -178,11 +180,36 @@ class Tune(Measuring):
         self.assertEqual(ran.returncode, 0, ran.stderr)
         self.assertIn("is ignored", ran.stderr)
 
+    def test_plans_for_a_device_or_for_facts(self):
+        facts = self.write("facts.json", {"features": []})
+        self.refuse(2, "usage", "The options --facts and --device exclude each other", "explain", OP, *self.REQUEST,
+                    "--facts", facts)
+        self.refuse(2, "usage", "The option --library needs --device", "explain", OP, *self.REQUEST[:-2], "--library",
+                    "dawn")
+
     def test_refuses_profiles_of_others_and_other_schemas(self):
         other = self.write("other.json", {"schema": "kernelpack-tuning/1", "package": "0", "device": {}, "tunables": {}})
         self.refuse(1, "contract", "The profile belongs to another package", "tune", OP, "--import", other)
         file = self.write("cases.json", {"cases": []})
         self.refuse(1, "unsupported", "The schema of cases.json (none) is not kernelpack/1", "tune", OP, "--file", file)
+
+
+class GpuTool(Measuring):
+    """What tools/gpu makes for the machine with the GPU can be read here."""
+
+    def test_cases_are_well_formed_and_cover_every_residue(self):
+        loader = importlib.machinery.SourceFileLoader("gpu_tool", str(ROOT / "tools/gpu"))
+        tool = importlib.util.module_from_spec(importlib.util.spec_from_loader("gpu_tool", loader))
+        sys.dont_write_bytecode = True
+        loader.exec_module(tool)
+        for name, made in (("check.json", tool.check_cases()), ("sweep.json", tool.sweep_cases())):
+            self.refuse(2, "usage", "is part of no case's id", "bench", OP, "--file", self.write(name, made), "--cases",
+                        "no_such_case")
+            for dtype in ("float32", "float16"):
+                lengths = {each["inputs"]["data"]["shape"][1] for each in made["cases"] if each["id"].endswith(dtype)}
+                self.assertLessEqual(set(range(1, 41)), lengths)
+                self.assertEqual({length % 8 for length in lengths if 40 < length <= 520}, set(range(8)), name)
+                self.assertGreater(max(lengths), 40000)
 
 
 class RunProfile(Measuring):
