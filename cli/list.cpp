@@ -81,7 +81,7 @@ Verb add_list(CLI::App& program) {
                     "Print a JSON array of objects with op and folder (with --org: op and source).");
   options->footer(
       "ENVIRONMENT\n"
-      "  KERNELPACK_PACKAGES                    folders of packages, with ':' between them\n"
+      "  KERNELPACK_PACKAGES                    folders of packages, ':' between them\n"
       "  HF_ENDPOINT, HF_TOKEN, HF_HUB_OFFLINE  for --org, as in kernelpack fetch\n\n"
       "EXAMPLES\n"
       "  kernelpack list\n"

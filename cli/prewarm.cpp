@@ -149,7 +149,7 @@ Verb add_prewarm(CLI::App& program) {
       "  kernelpack prewarm com.microsoft.BiasSoftmax \\\n"
       "      --input data=float32:8x12x48x48 --input bias=float32:8x1x1x48 \\\n"
       "      --attr axis=3 --attr is_inner_broadcast=1\n"
-      "  kernelpack prewarm ./my-package --request small.json --request large.json --json\n");
+      "  kernelpack prewarm ./my-package --request a.json --request b.json --json\n");
   return {command, [flags] { return run(*flags); }};
 }
 
