@@ -29,11 +29,11 @@ KERNELPACK_FOR_EACH_LIBRARY(PassClockTest);
 
 // Sums twice, through a scratch buffer that is cleared before.
 Plan two_passes(bool zero_init) {
-  Plan plan = add_plan(4096);
+  Plan plan = add_plan(1024);
   PlannedScratch scratch;
   scratch.id = "half";
-  scratch.shape = {4096};
-  scratch.bytes = 4 * 4096;
+  scratch.shape = {1024};
+  scratch.bytes = 4 * 1024;
   scratch.zero_init = zero_init;
   scratch.used = true;
   plan.scratch = {scratch};
@@ -51,8 +51,8 @@ Plan two_passes(bool zero_init) {
 
 TEST_P(PassClockTest, TimesCallsByTheDevicesClock) {
   ASSERT_TRUE(has("timestamp-query"));
-  const Timing once = measure(add_plan(1 << 20), {.rounds = 2});
-  const Timing often = measure(add_plan(1 << 20), {.rounds = 64});
+  const Timing once = measure(add_plan(1 << 16), {.rounds = 2});
+  const Timing often = measure(add_plan(1 << 16), {.rounds = 64});
   EXPECT_TRUE(once.device_clock);
   EXPECT_GT(once.seconds, 0);
   EXPECT_GT(often.seconds, once.seconds);
