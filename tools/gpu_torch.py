@@ -21,10 +21,12 @@ def compare(machine, arguments, began):
         print("\n== torch sees no GPU")
         return
     library = arguments.libraries[0]
-    cases = json.loads((machine.folder / "packages/com.microsoft.BiasSoftmax/build/webgpu/bench.json").read_text())["cases"]
+    package = machine.folder / "packages/com.microsoft.BiasSoftmax"
+    cases = json.loads((package / "build/webgpu/bench.json").read_text(encoding="utf-8"))["cases"]
     wanted = [text for text in arguments.cases.split(",") if text]
     cases = [each for each in cases if not wanted or any(text in each["id"] for text in wanted)]
-    print(f"\n== torch {torch.__version__} beside kernelpack with {library}: us a call; ratio: the better torch over kernelpack")
+    print(f"\n== torch {torch.__version__} beside kernelpack with {library}: us a call; ratio: the better torch over "
+          "kernelpack")
     print(f"  {'case':24} {'kernelpack':>10} {'compile':>10} {'eager':>10} {'ratio':>7} {'compiled in':>11}")
     rows = []
     for each in cases:
