@@ -8,8 +8,9 @@
 
 namespace kernelpack {
 
-/// The whole content of a file that a caller names, at most `limit` bytes. Pipes and devices are read to their
-/// end. Throws io, naming the path and the cause (missing, a directory, a read that fails, above the limit).
+/// The whole content of a file that a caller names, at most `limit` bytes. Pipes and devices are read to
+/// their end. Throws io, naming the path and the cause (missing, a directory, a read that fails, above the
+/// limit).
 std::string read_input(const std::filesystem::path& path, std::size_t limit);
 
 /// Writes a file. A regular (or new) target appears whole or not at all: the bytes go to a temporary file in
