@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -67,10 +68,30 @@ bool one_memory(const BoundTensor& input, const BoundTensor& output, std::span<c
   return true;
 }
 
+/// Every tensor that is put into a buffer must be one of the call, and be put into one buffer only.
+void require_known(std::span<const TensorBuffer> buffers, const Call& call) {
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    const std::string& name = buffers[i].tensor;
+    const auto is_named = [&](const BoundTensor& tensor) { return tensor.name == name; };
+    if (std::none_of(call.inputs.begin(), call.inputs.end(), is_named) &&
+        std::none_of(call.outputs.begin(), call.outputs.end(), is_named)) {
+      throw Error(ErrorKind::contract,
+                  fmt::format("The buffer {} is given for a tensor that the call lacks ({})",
+                              buffers[i].buffer, name));
+    }
+    for (std::size_t j = 0; j < i; ++j) {
+      if (buffers[j].tensor == name) {
+        throw Error(ErrorKind::contract, fmt::format("The buffer of tensor {} is given twice", name));
+      }
+    }
+  }
+}
+
 }  // namespace
 
 Execution execute(const Kernel& kernel, const Device& device, Call call, const Inputs& inputs,
                   std::span<const TensorBuffer> buffers, int repeat) {
+  require_known(buffers, call);
   Execution execution;
   execution.call = std::move(call);
   std::vector<MutableTensorView> destinations;

@@ -35,8 +35,10 @@ TensorView TensorReader::read(const TensorFile& file) {
   if (!file.entry.empty()) return mapped->at(file.entry);
   if (mapped->entries().size() == 1) return mapped->entries().front().tensor;
   throw Error(ErrorKind::contract,
-              fmt::format("The file holds several tensors or none ({}), so one must be named as FILE:NAME",
-                          mapped->entries().size()),
+              mapped->entries().empty()
+                  ? "The file holds no tensor"
+                  : fmt::format("The file holds several tensors ({}), so one must be named as FILE:NAME",
+                                mapped->entries().size()),
               file.path.string());
 }
 

@@ -145,6 +145,11 @@ const TensorView& SafetensorsFile::at(std::string_view name) const {
       return mapping_->entries[found->second].tensor;
     }
   }
+  if (entries().empty()) {
+    throw Error(ErrorKind::contract,
+                fmt::format("The file holds no tensor at all, nor one named {}", clip(name)),
+                mapping_ ? mapping_->name : std::string());
+  }
   constexpr std::size_t kMostNames = 20;
   std::vector<std::string> names;
   for (const Entry& entry : entries()) {

@@ -30,6 +30,13 @@ const BoundTensor& input(const Call& call, std::string_view name) {
   refuse(fmt::format("input {}", name), "The input {} is missing", name);
 }
 
+std::string_view kind_of(const AttributeValue& value) {
+  if (value.is_null()) return "null";
+  if (value.boolean() != nullptr) return "a bool";
+  if (value.string() != nullptr) return "a string";
+  return value.list() != nullptr ? "a list" : "a number";
+}
+
 /// The attribute as an integer; `missing` if it is absent and may be.
 double integer_attribute(const Call& call, std::string_view name, std::optional<double> missing) {
   // Made only for a refusal: this runs with every call and must not allocate.
@@ -37,7 +44,8 @@ double integer_attribute(const Call& call, std::string_view name, std::optional<
   for (const NamedValue& attribute : call.attributes) {
     if (attribute.name != name) continue;
     const double* number = attribute.value.number();
-    if (number == nullptr) refuse(where(), "The attribute {} is not a number", name);
+    if (number == nullptr)
+      refuse(where(), "The attribute {} ({}) is not a number", name, kind_of(attribute.value));
     if (*number != std::floor(*number) || std::isinf(*number)) {
       refuse(where(), "The attribute {} ({}) is not an integer", name, *number);
     }

@@ -87,7 +87,14 @@ TEST(BiasSoftmaxCheck, RefusesAttributesThatAreNotIntegers) {
             "The attribute axis (nan) is not an integer");
   EXPECT_EQ(refusal(call_of({2, 4}, {4}, attributes(HUGE_VAL, 0))),
             "The attribute axis (inf) is not an integer");
-  EXPECT_EQ(refusal(call_of({2, 4}, {4}, attributes("1", 0))), "The attribute axis is not a number");
+  EXPECT_EQ(refusal(call_of({2, 4}, {4}, attributes("1", 0))),
+            "The attribute axis (a string) is not a number");
+  EXPECT_EQ(refusal(call_of({2, 4}, {4}, attributes(true, 0))),
+            "The attribute axis (a bool) is not a number");
+  EXPECT_EQ(refusal(call_of({2, 4}, {4}, attributes(AttributeValue(), 0))),
+            "The attribute axis (null) is not a number");
+  EXPECT_EQ(refusal(call_of({2, 4}, {4}, attributes(AttributeValue::List{1}, 0))),
+            "The attribute axis (a list) is not a number");
   EXPECT_EQ(refusal(call_of({2, 4}, {4}, attributes(1, 0.25))),
             "The attribute is_inner_broadcast (0.25) is not an integer");
   EXPECT_EQ(refusal(call_of({2, 4}, {4}, {{"axis", 1}})), "The attribute is_inner_broadcast is missing");
