@@ -35,7 +35,7 @@ void add_bench_options(CLI::App& command, BenchFlags& flags) {
       ->check(CLI::Validator(
           [](const std::string& value) {
             const bool known = value == "gpu" || (value.rfind("gpu:", 0) == 0 && value.size() > 4);
-            return known ? std::string() : fmt::format("{} is not gpu or gpu:NAME", value);
+            return known ? std::string() : fmt::format("({}) is not gpu or gpu:NAME", value);
           },
           ""));
   command

@@ -104,7 +104,12 @@ Verb add_devices(CLI::App& program) {
   auto as_json = std::make_shared<bool>(false);
   auto library = std::make_shared<std::string>();
   options->add_flag("--json", *as_json, "Print a JSON object with cpu and libraries.");
-  options->add_option("--library", *library, "Ask only this library: dawn, wgpu-native, or a file.");
+  options->add_option("--library", *library, "Ask only this library: dawn, wgpu-native, or a file.")
+      ->type_name("LIBRARY");
+  options->footer(
+      "EXAMPLES\n"
+      "  kernelpack devices\n"
+      "  kernelpack devices --library dawn --json\n");
   return {options, [as_json, library] { return devices(*as_json, *library); }};
 }
 

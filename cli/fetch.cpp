@@ -178,7 +178,8 @@ Verb add_fetch(CLI::App& program) {
       "EXAMPLES\n"
       "  kernelpack fetch webgpu-kernels/com.microsoft.BiasSoftmax@v1\n"
       "  kernelpack fetch --all-of webgpu-kernels\n"
-      "  kernelpack fetch --trust-remote-code https://example.com/kernels/ai.onnx.Softmax\n");
+      "  kernelpack fetch --trust-remote-code \\\n"
+      "      https://example.com/kernels/ai.onnx.Softmax\n");
   return {command, [flags] { return fetch(*flags); }};
 }
 

@@ -1,3 +1,7 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -9,6 +13,7 @@
 
 #include "failure.hpp"
 #include "manual.hpp"
+#include "usage.hpp"
 #include "verb.hpp"
 
 namespace kernelpack::cli {
@@ -51,7 +56,6 @@ ExitCode run_program(int argc, char** argv, bool& verbose) {
   program.set_help_flag("-h,--help", "Print this manual, or that of a command.");
   program.set_version_flag("--version", "kernelpack " KERNELPACK_VERSION, "Print the version.");
   program.add_flag("-v,--verbose", verbose, "Print source lines and context for every error.");
-  program.footer(kFooter);
   program.fallthrough();
   program.require_subcommand(1);
   const std::vector<Verb> verbs{add_run(program),     add_plan(program),    add_explain(program),
@@ -59,6 +63,8 @@ ExitCode run_program(int argc, char** argv, bool& verbose) {
                                 add_list(program),    add_fetch(program),   add_cache(program),
                                 add_bench(program),   add_tune(program),    add_devices(program),
                                 add_prewarm(program), add_plot(program)};
+  // Commands take the footer that the program has when they are added.
+  program.footer(kFooter);
   try {
     program.parse(argc, argv);
   } catch (const CLI::CallForVersion& version) {
@@ -68,7 +74,7 @@ ExitCode run_program(int argc, char** argv, bool& verbose) {
     print(program.help());
     return ExitCode::ok;
   } catch (const CLI::ParseError& error) {
-    throw UsageError(std::string(error.what()) + "; see kernelpack --help");
+    throw UsageError(usage_message(program, error));
   }
   for (const Verb& verb : verbs) {
     if (verb.options->parsed()) return verb.action();
@@ -79,6 +85,17 @@ ExitCode run_program(int argc, char** argv, bool& verbose) {
 int fail(const std::string& text, ExitCode code) {
   std::fputs(text.c_str(), stderr);
   return static_cast<int>(code);
+}
+
+/// A file that is opened later must not become a standard stream that was closed: it would receive the
+/// reports.
+void reserve_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) == -1 && errno == EBADF) {
+      // Opened for the other direction, so that using it still fails.
+      if (open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY) != stream) return;
+    }
+  }
 }
 
 int guarded_main(int argc, char** argv) {
@@ -104,6 +121,7 @@ int guarded_main(int argc, char** argv) {
 }  // namespace kernelpack::cli
 
 int main(int argc, char** argv) {
+  kernelpack::cli::reserve_standard_streams();
   // A file size limit is then an error of the write that exceeds it, not the end of the process.
   std::signal(SIGXFSZ, SIG_IGN);
   return kernelpack::cli::guarded_main(argc, argv);

@@ -11,9 +11,24 @@
 namespace kernelpack::cli {
 namespace {
 
+/// "PACKAGE", or "PACKAGE ..." where several may follow each other.
+std::string operand(const CLI::Option& option) {
+  return option.get_name(true, false) + (option.get_expected_max() > 1 ? " ..." : "");
+}
+
+/// "-h,--help" -> "-h, --help"
+std::string spaced(std::string_view names) {
+  std::string text;
+  for (const char c : names) {
+    text += c;
+    if (c == ',') text += ' ';
+  }
+  return text;
+}
+
 std::string option_entry(const CLI::Option& option) {
   const bool positional = option.get_positional();
-  std::string head = option.get_name(positional, !positional);
+  std::string head = positional ? operand(option) : spaced(option.get_name(false, true));
   if (!positional && !option.get_type_name().empty()) head += ' ' + option.get_type_name();
   return fmt::format("  {}\n{}", head, wrapped(option.get_description(), 6));
 }
@@ -29,7 +44,7 @@ std::string Manual::make_help(const CLI::App* app, std::string, CLI::AppFormatMo
   std::string text = fmt::format("{} - {}\n\nUSAGE\n  {}", name, description.substr(0, summary_end), name);
   const auto positionals =
       app->get_options([](const CLI::Option* option) { return option->get_positional(); });
-  for (const CLI::Option* option : positionals) text += ' ' + option->get_name(true, false);
+  for (const CLI::Option* option : positionals) text += ' ' + operand(*option);
   const auto commands = app->get_subcommands(std::function<bool(const CLI::App*)>{});
   text += commands.empty() ? " [OPTIONS]\n" : " COMMAND [OPTIONS]\n";
 
@@ -48,6 +63,14 @@ std::string Manual::make_help(const CLI::App* app, std::string, CLI::AppFormatMo
   for (const CLI::Option* option :
        app->get_options([](const CLI::Option* each) { return each->nonpositional(); })) {
     text += option_entry(*option);
+  }
+  if (parent != nullptr) {
+    for (const CLI::Option* option : parent->get_options([&](const CLI::Option* each) {
+           return each->nonpositional() && each != parent->get_help_ptr() &&
+                  each != parent->get_version_ptr();
+         })) {
+      text += option_entry(*option);
+    }
   }
   if (!app->get_footer().empty()) text += '\n' + app->get_footer();
   return text;

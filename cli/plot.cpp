@@ -53,10 +53,11 @@ void set_range(HeatMap& map, const std::string& range) {
   }
 }
 
-ExitCode plot(const PlotFlags& flags) {
+ExitCode plot(const PlotFlags& flags, bool output_given) {
   const TensorFile file = parse_tensor_file("FILE", flags.file);
   const std::vector<std::int64_t> index = parse_index("--index", flags.index);
-  if (flags.output.empty() && !flags.terminal) {
+  if (output_given && flags.output.empty()) throw UsageError("The option --output names no file");
+  if (!output_given && !flags.terminal) {
     throw UsageError("Neither --output nor --terminal says where the plot goes");
   }
   HeatMap range_probe;
@@ -95,7 +96,8 @@ Verb add_plot(CLI::App& program) {
       ->add_option("--index", flags->index,
                    "Indices of the leading axes, from 0; negative ones count from the end.")
       ->type_name("I,J,...");
-  command->add_option("--output", flags->output, "The PNG file to write.")->type_name("FILE.png");
+  CLI::Option* output = command->add_option("--output", flags->output, "The PNG file to write.");
+  output->type_name("FILE.png");
   command->add_flag(
       "--terminal", flags->terminal,
       "Print the map as text: half blocks in 24-bit colour on a terminal that says so (COLORTERM), "
@@ -107,7 +109,7 @@ Verb add_plot(CLI::App& program) {
       "EXAMPLES\n"
       "  kernelpack plot probs.npy --index 0,3 --output map.png\n"
       "  kernelpack plot model.safetensors:weight --terminal --range -1,1\n");
-  return {command, [flags] { return plot(*flags); }};
+  return {command, [flags, output] { return plot(*flags, output->count() > 0); }};
 }
 
 }  // namespace kernelpack::cli

@@ -130,7 +130,7 @@ Verb add_prewarm(CLI::App& program) {
       ->type_name("DEVICE")
       ->check(CLI::Validator(
           [](const std::string& value) {
-            return is_gpu_choice(value) ? std::string() : fmt::format("{} is not gpu or gpu:NAME", value);
+            return is_gpu_choice(value) ? std::string() : fmt::format("({}) is not gpu or gpu:NAME", value);
           },
           ""));
   command

@@ -156,7 +156,7 @@ void add_plan_options(CLI::App& command, PlanFlags& flags) {
       ->type_name("DEVICE")
       ->check(CLI::Validator(
           [](const std::string& value) {
-            return is_gpu_choice(value) ? std::string() : fmt::format("{} is not gpu or gpu:NAME", value);
+            return is_gpu_choice(value) ? std::string() : fmt::format("({}) is not gpu or gpu:NAME", value);
           },
           ""));
   command

@@ -23,6 +23,9 @@
 namespace kernelpack::cli {
 namespace {
 
+/// As Device::cpu() takes.
+constexpr int kMostThreads = 256;
+
 struct RunFlags {
   RequestFlags request;
   std::vector<std::string> outputs;
@@ -219,7 +222,7 @@ Verb add_run(CLI::App& program) {
       [](std::string& text) {
         double value = 0;
         const bool fits = CLI::detail::lexical_cast(text, value) && value >= 0 && std::isfinite(value);
-        return fits ? std::string() : fmt::format("The value ({}) is not a finite number from 0 on", text);
+        return fits ? std::string() : fmt::format("({}) is not a finite number from 0 on", text);
       },
       "");
   const auto many = [&](const char* name, std::vector<std::string>& into, const char* type,
@@ -227,6 +230,9 @@ Verb add_run(CLI::App& program) {
     command->add_option(name, into, about)->allow_extra_args(false)->type_name(type);
   };
   add_request_options(*command, flags->request);
+  command->get_option("--input")
+      ->type_name("NAME=FILE")
+      ->description("The tensor of input NAME: FILE.npy or FILE.safetensors:TENSOR. Once for each input.");
   many("--output", flags->outputs, "NAME=FILE",
        "Where output NAME goes: FILE.npy, or FILE.safetensors:TENSOR (outputs of one file are collected). "
        "Without "
@@ -247,15 +253,15 @@ Verb add_run(CLI::App& program) {
       ->type_name("N")
       ->check(CLI::Range(0, 65536).description(""));
   command
-      ->add_option(
-          "--device", flags->device,
-          "Where to run: cpu, gpu, or gpu:NAME for the adapter that has NAME in its name; see kernelpack "
-          "devices.")
+      ->add_option("--device", flags->device,
+                   "Where to run: cpu (the default), gpu, or gpu:NAME for the adapter that has NAME in its "
+                   "name; see kernelpack "
+                   "devices.")
       ->type_name("DEVICE")
       ->check(CLI::Validator(
           [](const std::string& value) {
             const bool known = value == "cpu" || is_gpu_choice(value);
-            return known ? std::string() : fmt::format("{} is not cpu, gpu or gpu:NAME", value);
+            return known ? std::string() : fmt::format("({}) is not cpu, gpu or gpu:NAME", value);
           },
           ""));
   command
@@ -265,7 +271,7 @@ Verb add_run(CLI::App& program) {
       ->type_name("LIBRARY");
   command->add_option("--threads", flags->threads, "Threads to use; 0, the default: one for each processor.")
       ->type_name("N")
-      ->check(CLI::Range(0, 1024).description(""));
+      ->check(CLI::Range(0, kMostThreads).description(""));
   command
       ->add_option(
           "--cpu-target", flags->target,

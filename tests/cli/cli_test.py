@@ -8,6 +8,7 @@ usage: cli_test.py PROGRAM
 import json
 import os
 import pathlib
+import re
 import stat
 import struct
 import subprocess
@@ -304,6 +305,16 @@ class BadRequests(Folder):
                 self.refuse(1, "contract", "is_inner_broadcast", inner=inner)
         self.refuse(1, "contract", "epsilon", more=("--arg", "epsilon=1"))
 
+    def test_aliases(self):
+        for culprit, more in (("(foo)", ["--alias", "data,foo"]), ("data", ["--alias", "data,output", "--alias", "data,bias"]),
+                              ("bias", ["--alias", "bias,output"])):
+            with self.subTest(more):
+                self.refuse(1, "contract", culprit, more=more)
+        result = self.run_op("--output", "output=in_place.npy", "--alias", "data,output")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertEqual(self.run_op("--output", "output=apart.npy").returncode, 0)
+        self.assertEqual((self.folder / "in_place.npy").read_bytes(), (self.folder / "apart.npy").read_bytes())
+
     def test_shapes(self):
         # data has 6 rows of 4.
         for shape in ((4, 4), (2, 1, 5), (5, 4), (2, 3, 3)):
@@ -380,6 +391,15 @@ class BadOutputs(Folder):
                                          shell_prefix=prefix)
                     self.assert_refused(result, 3, "io", target.split(":")[0], before=before)
 
+    def test_closed_streams(self):
+        # A file must not take the place of a stream that was closed, and an output is written all the same.
+        for closed, code in (("<&-", 0), ("2>&-", 0), (">&-", 3), ("<&- >&- 2>&-", 3)):
+            with self.subTest(closed):
+                result = self.run_op("--output", "output=out.npy", "--repeat", "2", shell_prefix=f"exec {closed};")
+                self.assertEqual(result.returncode, code)
+                self.assertTrue((self.folder / "out.npy").read_bytes().startswith(b"\x93NUMPY"))
+                (self.folder / "out.npy").unlink()
+
     def test_standard_output(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
             for arguments in (["list"], ["--help"], ["--version"], ["inspect", OP], ["inspect", OP, "--json"]):
@@ -411,6 +431,25 @@ class BadFlags(Folder):
         before = snapshot(self.folder)
         same_place = self.run_op("--output", "a=x.npy", "--output", "b=./x.npy")
         self.assert_refused(same_place, 2, "usage", "x.npy", before=before)
+
+    def test_messages_name_the_fault(self):
+        for words, manual, arguments in (
+                ("No command is given", "", []),
+                ("The command (bogus) is unknown; known: run, ", "", ["bogus", OP]),
+                ("The option --bogus is unknown", "", ["--bogus"]),
+                ("The option --bogus is unknown", "run ", ["run", OP, "--bogus"]),
+                ("The argument (more) is not expected", "list ", ["list", "more"]),
+                ("PACKAGE is missing", "inspect ", ["inspect"]),
+                ("The option --repeat has no value", "run ", ["run", OP, "--repeat"]),
+                ("The option --repeat is given more than once", "run ", ["run", OP, "--repeat", "1", "--repeat", "2"]),
+                ("The value of --repeat (0) is not in the range 1 to ", "run ", ["run", OP, "--repeat", "0"]),
+                ("The value of --threads (257) is not in the range 0 to 256", "run ", ["run", OP, "--threads", "257"]),
+                ("The value of --device (tpu) is not cpu, gpu or gpu:NAME", "run ", ["run", OP, "--device", "tpu"]),
+                ("The value of --atol (nan) is not a finite number", "run ", ["run", OP, "--atol", "nan"]),
+                ("The value of ACTION (burn) is none of list,verify,prune", "cache ", ["cache", "burn"])):
+            with self.subTest(arguments):
+                result = kernelpack(*arguments, cwd=self.folder)
+                self.assert_refused(result, 2, "usage", words, f"; see kernelpack {manual}--help")
 
     def test_commands(self):
         for arguments in ([], ["unknown"], ["run"], ["inspect"], ["list", "surplus"], ["--unknown"], ["plot"],
@@ -464,12 +503,17 @@ class OtherVerbs(Folder):
                 self.assert_refused(result, 1, "io", name, words)
 
     def test_manuals(self):
-        for verb in ([], ["run"], ["inspect"], ["list"], ["plot"]):
+        verbs = re.findall(r"^  (\w+) +\w.*$", kernelpack("--help").stdout.split("COMMANDS\n")[1].split("\n\n")[0], re.M)
+        self.assertLess({"run", "inspect", "list", "plot", "validate", "plan", "explain", "render"}, set(verbs))
+        for verb in [[], *([name] for name in verbs)]:
             result = kernelpack(*verb, "--help")
             self.assertEqual((result.returncode, result.stderr), (0, ""), verb)
             for words in ("USAGE", "DESCRIPTION", "OPTIONS", "--help"):
                 self.assertIn(words, result.stdout, verb)
             self.assertLessEqual(max(map(len, result.stdout.splitlines())), 80, verb)
+            self.assertEqual("EXIT CODES" in result.stdout, not verb, verb)
+            self.assertIn("EXAMPLES", result.stdout, verb)
+            self.assertIn("-v, --verbose", result.stdout, verb)
         manual = kernelpack("--help").stdout
         for words in ("EXIT CODES", "EXAMPLES", "run", "inspect", "list", "plot"):
             self.assertIn(words, manual)
