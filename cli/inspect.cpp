@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "json.hpp"
+#include "kernelpack/json.hpp"
 #include "kernelpack/kernel.hpp"
 #include "kernelpack/package.hpp"
 #include "layout.hpp"
@@ -112,82 +113,6 @@ std::string text_of(const Package& package) {
   return text;
 }
 
-Json ports_json(const std::vector<PackageSummary::Port>& ports) {
-  Json array = Json::array();
-  for (const PackageSummary::Port& port : ports) {
-    array.push_back({{"name", port.name},
-                     {"dtype", port.dtype},
-                     {"rank", port.rank},
-                     {"shape", port.shape},
-                     {"optional", port.optional},
-                     {"inout", port.inout},
-                     {"description", port.description}});
-  }
-  return array;
-}
-
-Json values_json(const std::vector<AttributeValue>& values) {
-  Json array = Json::array();
-  for (const AttributeValue& value : values) array.push_back(to_json(value));
-  return array;
-}
-
-Json json_of(const Package& package) {
-  const PackageSummary summary = package.describe();
-  Json json = {{"op", summary.op_id},
-               {"description", summary.description},
-               {"manifestSpec", package.manifest_spec()},
-               {"version", package.version() ? Json(*package.version()) : Json()},
-               {"sinceVersion", summary.since_version ? finite_or_text(*summary.since_version) : Json()},
-               {"license", summary.license},
-               {"folder", package.folder().string()},
-               {"verified", package.verified()},
-               {"inputs", ports_json(summary.inputs)},
-               {"outputs", ports_json(summary.outputs)}};
-  Json& arguments = json["arguments"] = Json::array();
-  for (const auto& argument : summary.arguments) {
-    arguments.push_back({{"name", argument.name},
-                         {"kind", argument.kind},
-                         {"required", argument.required},
-                         {"oneOf", argument.one_of},
-                         {"description", argument.description}});
-  }
-  Json& attributes = json["attributes"] = Json::array();
-  for (const auto& attribute : summary.attributes) {
-    Json entry = {{"name", attribute.name}, {"required", attribute.required}};
-    if (attribute.default_value) entry["default"] = to_json(*attribute.default_value);
-    entry["values"] = values_json(attribute.values);
-    entry["description"] = attribute.description;
-    attributes.push_back(std::move(entry));
-  }
-  Json& types = json["types"] = Json::array();
-  for (const auto& type : summary.types) {
-    Json dtypes = Json::array();
-    for (const DType dtype : type.dtypes) dtypes.push_back(std::string(to_string(dtype)));
-    types.push_back({{"name", type.name}, {"dtypes", std::move(dtypes)}});
-  }
-  Json& tunables = json["tunables"] = Json::array();
-  for (const auto& tunable : summary.tunables) {
-    tunables.push_back(
-        {{"name", tunable.name}, {"default", to_json(tunable.value)}, {"description", tunable.description}});
-  }
-  json["when"] = summary.when;
-  Json& variants = json["variants"] = Json::array();
-  for (const auto& variant : summary.variants) {
-    variants.push_back({{"id", variant.id},
-                        {"description", variant.description},
-                        {"priority", finite_or_text(variant.priority)},
-                        {"when", variant.when},
-                        {"templates", variant.templates}});
-  }
-  Json& files = json["files"] = Json::array();
-  for (const PackageFile& file : package.files()) {
-    files.push_back(
-        {{"name", file.name}, {"bytes", file.bytes}, {"digest", std::string(to_string(file.digest))}});
-  }
-  return json;
-}
-
 struct InspectOptions {
   PackageFlags package;
   bool json = false;
@@ -195,7 +120,7 @@ struct InspectOptions {
 
 ExitCode inspect(const InspectOptions& options) {
   const Kernel kernel = get_kernel(options.package);
-  print(options.json ? document(json_of(kernel.package())) : text_of(kernel.package()));
+  print(options.json ? document(Json::parse(to_json(kernel))) : text_of(kernel.package()));
   return ExitCode::ok;
 }
 

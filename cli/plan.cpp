@@ -4,73 +4,12 @@
 #include <fmt/format.h>
 
 #include "json.hpp"
+#include "kernelpack/json.hpp"
 #include "request.hpp"
 #include "verb.hpp"
 
 namespace kernelpack::cli {
 namespace {
-
-Json binding_json(const PlannedBinding& binding) {
-  Json json{{"name", binding.name}, {"buffer", std::string(to_string(binding.buffer))}};
-  switch (binding.resource) {
-    case PlannedBinding::Resource::tensor:
-      json["tensor"] = binding.target;
-      break;
-    case PlannedBinding::Resource::scratch:
-      json["scratch"] = binding.target;
-      break;
-    case PlannedBinding::Resource::uniform:
-      json["uniform"] = binding.target;
-      json["words"] = binding.words;
-      return json;
-  }
-  json["elementType"] = binding.element_type;
-  if (binding.length) json["length"] = *binding.length;
-  return json;
-}
-
-Json pass_json(const PlannedPass& pass) {
-  Json words = Json::array();
-  Json bindings = Json::array();
-  for (const PlannedBinding& binding : pass.bindings) {
-    for (const std::uint32_t word : binding.words) words.push_back(word);
-    bindings.push_back(binding_json(binding));
-  }
-  Json json{{"id", pass.id}, {"dispatch", pass.workgroups}, {"uniformWords", std::move(words)}};
-  if (pass.skip == PlannedPass::Skip::empty) json["skip"] = "empty";
-  if (pass.skip == PlannedPass::Skip::view_alias) json["skip"] = "viewAlias";
-  json["bindings"] = std::move(bindings);
-  if (pass.wgsl)
-    json["wgsl"] = *pass.wgsl;
-  else
-    json["wgsl"] = nullptr;
-  return json;
-}
-
-Json plan_json(const Call& call, const Plan& plan) {
-  Json rejected = Json::array();
-  for (const Rejection& rejection : plan.rejected) rejected.push_back(rejection.variant);
-  Json outputs = Json::object();
-  for (const BoundTensor& output : call.outputs)
-    outputs[output.name] = {{"shape", output.shape},
-                            {"logicalDtype", std::string(to_string(output.dtype))},
-                            {"storageDtype", std::string(to_string(output.storage))}};
-  Json scratch = Json::array();
-  for (const PlannedScratch& buffer : plan.scratch)
-    scratch.push_back({{"id", buffer.id},
-                       {"dtype", std::string(to_string(buffer.dtype))},
-                       {"shape", buffer.shape},
-                       {"bytes", buffer.bytes},
-                       {"zeroInit", buffer.zero_init},
-                       {"used", buffer.used}});
-  Json passes = Json::array();
-  for (const PlannedPass& pass : plan.passes) passes.push_back(pass_json(pass));
-  return {{"variant", plan.variant},
-          {"rejected", std::move(rejected)},
-          {"outputs", std::move(outputs)},
-          {"scratch", std::move(scratch)},
-          {"passes", std::move(passes)}};
-}
 
 /// An error's kind as the JSON form spells it: "no-variant".
 std::string kind_text(ErrorKind kind) {
@@ -101,8 +40,8 @@ ExitCode plan(const PlanFlags& flags, bool as_json) {
   // A refusal is an answer, too: it is printed as one, and then ends the program as everywhere.
   try {
     const BoundRequest request = bind_request(flags);
-    print(document(
-        plan_json(request.call, *request.kernel.plan(request.call, request.facts, request.options))));
+    print(document(Json::parse(
+        to_json(request.call, *request.kernel.plan(request.call, request.facts, request.options)))));
     return ExitCode::ok;
   } catch (const Failure& failure) {
     if (failure.code == ExitCode::input) print(document(refusal_json(failure.error)));

@@ -12,6 +12,7 @@
 #include "kernelpack/file.hpp"
 #include "kernelpack/gpu.hpp"
 #include "kernelpack/hub.hpp"
+#include "kernelpack/json.hpp"
 #include "kernelpack/kernel.hpp"
 #include "kernelpack/package.hpp"
 #include "kernelpack/plan.hpp"
