@@ -4,17 +4,12 @@
 #include <string>
 #include <system_error>
 
+#include "base/binaries.hpp"
 #include "kernelpack/package.hpp"
 #include "package/files.hpp"
 
 namespace kernelpack {
 namespace {
-
-std::filesystem::path executable_folder() {
-  std::error_code error;
-  const auto path = std::filesystem::read_symlink("/proc/self/exe", error);
-  return error ? std::filesystem::path() : path.parent_path();
-}
 
 bool is_folder(const std::filesystem::path& path) {
   std::error_code ignored;
@@ -42,9 +37,23 @@ std::vector<std::filesystem::path> package_search_path() {
       rest = colon == std::string_view::npos ? std::string_view() : rest.substr(colon + 1);
     }
   }
-  if (const auto folder = executable_folder(); !folder.empty()) {
-    folders.push_back((folder / ".." / ".." / "packages").lexically_normal());
-    folders.push_back((folder / ".." / "share" / "kernelpack" / "packages").lexically_normal());
+  const auto add = [&](const std::filesystem::path& folder) {
+    auto normal = folder.lexically_normal();
+    if (std::find(folders.begin(), folders.end(), normal) == folders.end())
+      folders.push_back(std::move(normal));
+  };
+  const std::filesystem::path installed = std::filesystem::path("share") / "kernelpack" / "packages";
+  const auto program = running_program();
+  if (!program.empty()) {
+    const auto folder = program.parent_path();
+    add(folder / ".." / ".." / "packages");
+    add(folder / ".." / installed);
+  }
+  // A shared library lies in PREFIX/lib or, where machines of several kinds share it, in PREFIX/lib/MACHINE.
+  if (const auto library = own_binary(); !library.empty() && library != program) {
+    const auto folder = library.parent_path();
+    add(folder / ".." / installed);
+    add(folder / ".." / ".." / installed);
   }
   return folders;
 }

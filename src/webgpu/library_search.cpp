@@ -1,10 +1,10 @@
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <array>
 #include <cstdlib>
 #include <system_error>
 
+#include "base/binaries.hpp"
 #include "webgpu/library.hpp"
 
 namespace kernelpack::webgpu {
@@ -32,13 +32,8 @@ std::vector<std::filesystem::path> folders() {
     result.push_back(binary.parent_path());
     result.push_back(binary.parent_path().parent_path() / "lib" / "kernelpack");
   };
-  Dl_info own{};
-  if (dladdr(reinterpret_cast<const void*>(&file_name), &own) != 0 && own.dli_fname != nullptr) {
-    std::error_code failed;
-    if (auto path = std::filesystem::canonical(own.dli_fname, failed); !failed) add(path);
-  }
-  std::error_code failed;
-  if (auto program = std::filesystem::read_symlink("/proc/self/exe", failed); !failed) add(program);
+  if (const auto own = own_binary(); !own.empty()) add(own);
+  if (const auto program = running_program(); !program.empty()) add(program);
   result.emplace_back(KERNELPACK_WEBGPU_LIBRARY_DIR);
   return result;
 }
