@@ -111,12 +111,12 @@ BenchCaseResult run_case(const Device& device, const std::vector<Kernel>& kernel
 }
 
 ExitCode bench(const Flags& flags) {
-  std::vector<Kernel> kernels{get_kernel(flags.package)};
+  std::vector<Kernel> kernels{get_runnable_kernel(flags.package)};
   std::vector<std::string> names{flags.package.source};
   if (!flags.against.empty()) {
     PackageFlags other = flags.package;
     other.source = flags.against;
-    kernels.push_back(get_kernel(other));
+    kernels.push_back(get_runnable_kernel(other));
     names.push_back(flags.against);
   }
   const BenchmarkCases cases = bench_cases(flags.bench, kernels.front().package());

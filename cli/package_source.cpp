@@ -115,6 +115,18 @@ Kernel get_kernel(const PackageFlags& flags, bool allow_missing_templates) {
   });
 }
 
+Kernel get_runnable_kernel(const PackageFlags& flags) {
+  Kernel kernel = get_kernel(flags);
+  if (!flags.unverified && !kernel.package().version())
+    throw Error(
+        ErrorKind::integrity,
+        fmt::format("The package of {} has no metadata.json, so its files cannot be verified; it runs "
+                    "only with --no-verify",
+                    kernel.package().op_id()),
+        kernel.package().folder().string());
+  return kernel;
+}
+
 std::optional<std::filesystem::path> fetched_folder(const std::string& source, const NetworkFlags& flags,
                                                     bool unverified) {
   return failing_with(ExitCode::input, [&]() -> std::optional<std::filesystem::path> {

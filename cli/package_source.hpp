@@ -66,6 +66,10 @@ class DownloadBar {
 /// on stderr. Errors end the program with the code for bad input.
 Kernel get_kernel(const PackageFlags& flags, bool allow_missing_templates = false);
 
+/// The same for commands that make plans and run them themselves. Throws integrity for a package that cannot
+/// be verified, unless the flags waive that.
+Kernel get_runnable_kernel(const PackageFlags& flags);
+
 /// The folder of the package if `source` is remote, fetched where needed; nothing for folders and shipped
 /// packages.
 std::optional<std::filesystem::path> fetched_folder(const std::string& source, const NetworkFlags& flags,

@@ -195,7 +195,7 @@ Json report_json(const std::vector<Search>& searches, const std::string& device,
 }
 
 ExitCode tune(const Flags& flags) {
-  const Kernel kernel = get_kernel(flags.package);
+  const Kernel kernel = get_runnable_kernel(flags.package);
   const Package& package = kernel.package();
   if (!flags.import_file.empty()) {
     const Device device = open_bench_device(flags.bench, {});
