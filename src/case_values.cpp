@@ -2,11 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
-#include <limits>
 #include <thread>
 
+#include "element_types.hpp"
 #include "kernelpack/cases.hpp"
 #include "kernelpack/error.hpp"
 
@@ -81,32 +79,6 @@ class Elements {
 };
 
 template <class T>
-T rounded(double value) {
-  if constexpr (std::is_same_v<T, Float16>) {
-    // Rounding to float first and to odd keeps the second rounding exact.
-    auto single = static_cast<float>(value);
-    const auto wide = static_cast<double>(single);
-    if (wide != value && std::isfinite(value) && std::isfinite(single)) {
-      auto bits = std::bit_cast<std::uint32_t>(single);
-      if ((bits & 1) == 0) bits += (std::fabs(wide) < std::fabs(value)) ? 1u : ~0u;
-      single = std::bit_cast<float>(bits);
-    }
-    return Float16(single);
-  } else if constexpr (std::is_same_v<T, bool>) {
-    return value != 0;
-  } else if constexpr (std::is_integral_v<T>) {
-    if (!(value == value)) return 0;
-    const double low = static_cast<double>(std::numeric_limits<T>::min());
-    const double high = static_cast<double>(std::numeric_limits<T>::max());
-    if (value <= low) return std::numeric_limits<T>::min();
-    if (value >= high) return std::numeric_limits<T>::max();
-    return static_cast<T>(std::nearbyint(value));
-  } else {
-    return static_cast<T>(value);
-  }
-}
-
-template <class T>
 void fill_values(const Elements& elements, std::span<T> values) {
   const auto count = static_cast<std::int64_t>(values.size());
   const auto part = [&](std::int64_t begin, std::int64_t end) {
@@ -127,38 +99,7 @@ void fill_values(const Elements& elements, std::span<T> values) {
 Tensor make_tensor(const CaseInput& input) {
   const Elements elements(input);
   Tensor tensor = Tensor::uninitialized(input.spec);
-  switch (input.spec.dtype) {
-    case DType::float32:
-      fill_values(elements, tensor.values<float>());
-      break;
-    case DType::float16:
-      fill_values(elements, tensor.values<Float16>());
-      break;
-    case DType::int32:
-      fill_values(elements, tensor.values<std::int32_t>());
-      break;
-    case DType::uint32:
-      fill_values(elements, tensor.values<std::uint32_t>());
-      break;
-    case DType::int64:
-      fill_values(elements, tensor.values<std::int64_t>());
-      break;
-    case DType::float64:
-      fill_values(elements, tensor.values<double>());
-      break;
-    case DType::int8:
-      fill_values(elements, tensor.values<std::int8_t>());
-      break;
-    case DType::int16:
-      fill_values(elements, tensor.values<std::int16_t>());
-      break;
-    case DType::uint8:
-      fill_values(elements, tensor.values<std::uint8_t>());
-      break;
-    case DType::bool_:
-      fill_values(elements, tensor.values<bool>());
-      break;
-  }
+  with_element_type(input.spec.dtype, [&]<class T>(T) { fill_values(elements, tensor.values<T>()); });
   return tensor;
 }
 

@@ -37,11 +37,15 @@ bool same_memory(const TensorView& a, const TensorView& b) noexcept {
 
 }  // namespace
 
+void check_inputs(const Call& call, std::span<const TensorView> inputs) {
+  check_count("inputs", inputs.size(), call.inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) check_spec("input", call.inputs[i], inputs[i]);
+}
+
 void check_tensors(const Call& call, std::span<const TensorView> inputs,
                    std::span<const MutableTensorView> outputs, MayAlias may_alias) {
-  check_count("inputs", inputs.size(), call.inputs.size());
+  check_inputs(call, inputs);
   check_count("outputs", outputs.size(), call.outputs.size());
-  for (std::size_t i = 0; i < inputs.size(); ++i) check_spec("input", call.inputs[i], inputs[i]);
   for (std::size_t o = 0; o < outputs.size(); ++o) {
     const BoundTensor& output = call.outputs[o];
     check_spec("output", output, outputs[o]);

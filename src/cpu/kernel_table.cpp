@@ -3,12 +3,14 @@
 #include <array>
 
 #include "cpu/bias_softmax/bias_softmax.hpp"
+#include "cpu/bias_softmax/reference.hpp"
 
 namespace kernelpack::cpu {
 namespace {
 
 constexpr std::array kTable{
-    KernelEntry{"com.microsoft.BiasSoftmax", check_bias_softmax, bias_softmax, bias_softmax_in_place},
+    KernelEntry{"com.microsoft.BiasSoftmax", check_bias_softmax, bias_softmax, bias_softmax_in_place,
+                reference_of_bias_softmax},
 };
 
 }  // namespace

@@ -26,6 +26,13 @@ struct KernelEntry {
 
   /// Whether the memory of output number `output` may be exactly that of input number `input` of the call.
   bool (*output_may_be_input)(const Call& call, std::size_t output, std::size_t input);
+
+  /// The definition of the op in double: what each element of each output must be, and the distance that its
+  /// tolerance grows with (ReferenceOutput of cases.hpp). The call has passed `check`; the spans have the
+  /// elements of `call.outputs`.
+  void (*reference)(const Call& call, std::span<const TensorView> inputs,
+                    std::span<const std::span<double>> expected,
+                    std::span<const std::span<double>> distances);
 };
 
 /// Every kernel there is.

@@ -6,7 +6,9 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <system_error>
 
+#include "base/file.hpp"
 #include "base/shape.hpp"
 #include "package/attribute_value.hpp"
 
@@ -135,9 +137,7 @@ std::optional<TensorSpec> read_spec(ObjectReader& reader) {
   return spec;
 }
 
-}  // namespace
-
-void require_case_schema(const json::Document& document) {
+void require_schema(const json::Document& document) {
   const json::Value* schema = document.root.find("schema");
   if (schema != nullptr && schema->is_string() && schema->string() == kCaseSchema) return;
   const std::string given = schema == nullptr     ? "none"
@@ -148,6 +148,36 @@ void require_case_schema(const json::Document& document) {
                              document.name, given, kCaseSchema),
                  {document.name, schema == nullptr ? "" : "/schema"}, document.text,
                  schema == nullptr ? document.root.span : schema->span);
+}
+
+}  // namespace
+
+std::filesystem::path require_case_file(const Package& package, std::string_view name,
+                                        std::string_view what) {
+  std::filesystem::path file = package.folder() / name;
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored))
+    throw Error(ErrorKind::io, fmt::format("The package {} has no {}", package.op_id(), what), file.string());
+  return file;
+}
+
+void read_case_file(const std::filesystem::path& file, std::string_view kind,
+                    const std::function<void(ObjectReader& file)>& read) {
+  const Budgets budgets;
+  const std::string name = file.filename().string();
+  const json::Document document = json::parse(read_file(file, budgets.json_bytes), name, budgets);
+  require_schema(document);
+  Faults faults;
+  Source source{document, faults, kManifestRank, budgets};
+  ObjectReader reader(Node(source, document.root), "the file");
+  reader.ignore("schema");
+  if (const auto given = reader.need("kind")) {
+    const auto text = read_string(*given);
+    if (text && *text != kind) given->fault(fmt::format("The kind of {} ({}) is not {}", name, *text, kind));
+  }
+  read(reader);
+  reader.finish();
+  if (!faults.empty()) throw faults.take().front();
 }
 
 std::vector<CaseInput> read_case_inputs(const Node& node) {

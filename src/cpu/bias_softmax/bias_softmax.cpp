@@ -246,14 +246,16 @@ void run_bias_softmax(const BiasSoftmaxShape& shape, const BiasSoftmaxPlan& plan
   });
 }
 
+std::size_t bias_softmax_input(const Call& call, std::string_view name) {
+  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+    if (call.inputs[i].name == name) return i;
+  }
+  throw Error(ErrorKind::internal, "A checked call of BiasSoftmax lacks an input");
+}
+
 void bias_softmax(const Call& call, std::span<const TensorView> inputs,
                   std::span<const MutableTensorView> outputs, const Executor& executor) {
-  const auto input = [&](std::string_view name) {
-    for (std::size_t i = 0; i < call.inputs.size(); ++i) {
-      if (call.inputs[i].name == name) return inputs[i].data();
-    }
-    throw Error(ErrorKind::internal, "A checked call of BiasSoftmax lacks an input");
-  };
+  const auto input = [&](std::string_view name) { return inputs[bias_softmax_input(call, name)].data(); };
   const BiasSoftmaxShape shape = bias_softmax_shape(call);
   run_bias_softmax(shape, plan_bias_softmax(shape, executor.threads(), executor.target()),
                    {input("data"), input("bias"), outputs[0].data()}, executor);

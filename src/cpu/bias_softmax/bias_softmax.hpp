@@ -68,6 +68,9 @@ struct BiasSoftmaxBuffers {
 void run_bias_softmax(const BiasSoftmaxShape& shape, const BiasSoftmaxPlan& plan,
                       const BiasSoftmaxBuffers& buffers, const Executor& executor);
 
+/// The number of that input among those of a call that has been checked.
+std::size_t bias_softmax_input(const Call& call, std::string_view name);
+
 /// The functions of the kernel table.
 void check_bias_softmax(const Call& call);
 void bias_softmax(const Call& call, std::span<const TensorView> inputs,

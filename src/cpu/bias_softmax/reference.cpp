@@ -94,4 +94,14 @@ bool bias_softmax_matches(DType dtype, double got, double expected, double dista
   return std::abs(got - expected) <= bias_softmax_tolerance(expected, distance, columns);
 }
 
+void reference_of_bias_softmax(const Call& call, std::span<const TensorView> inputs,
+                               std::span<const std::span<double>> expected,
+                               std::span<const std::span<double>> distances) {
+  const TensorView& data = inputs[bias_softmax_input(call, "data")];
+  const TensorView& bias = inputs[bias_softmax_input(call, "bias")];
+  const BiasSoftmaxShape shape = bias_softmax_shape(call);
+  reference_bias_softmax(shape, data, bias, expected[0]);
+  bias_softmax_distances(shape, data, bias, distances[0]);
+}
+
 }  // namespace kernelpack::cpu

@@ -27,4 +27,9 @@ bool bias_softmax_matches(DType dtype, double got, double expected, double dista
 void bias_softmax_distances(const BiasSoftmaxShape& shape, const TensorView& data, const TensorView& bias,
                             std::span<double> distances);
 
+/// Both for a bound call: the function of the kernel table.
+void reference_of_bias_softmax(const Call& call, std::span<const TensorView> inputs,
+                               std::span<const std::span<double>> expected,
+                               std::span<const std::span<double>> distances);
+
 }  // namespace kernelpack::cpu

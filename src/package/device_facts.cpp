@@ -1,4 +1,7 @@
+#include "package/device_facts.hpp"
+
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <span>
 #include <string>
@@ -6,10 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "base/json.hpp"
 #include "base/number_text.hpp"
 #include "base/source.hpp"
-#include "kernelpack/plan.hpp"
 #include "package/device_limits.hpp"
 
 namespace kernelpack {
@@ -23,17 +24,16 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// Reads one document; every fault names the pointer and the place of the value.
+/// Reads one description; every fault names the pointer and the place of the value.
 class FactsReader {
  public:
-  explicit FactsReader(const json::Document& document) : document_(document) {}
+  FactsReader(const json::Document& document, ErrorKind kind) : document_(document), kind_(kind) {}
 
-  DeviceFacts read() const {
+  DeviceFacts read(const json::Value& root, const std::string& at) const {
     DeviceFacts facts;
-    const json::Value& root = document_.root;
-    require_object(root, "");
+    require_object(root, at);
     for (const json::Member& member : root.members()) {
-      const std::string pointer = json::join_pointer("", member.key);
+      const std::string pointer = json::join_pointer(at, member.key);
       if (member.key == "$comment")
         string(member.value, pointer);
       else if (member.key == "features")
@@ -52,8 +52,7 @@ class FactsReader {
 
  private:
   [[noreturn]] void fail(std::string message, SourceSpan span, const std::string& pointer) const {
-    throw error_at(ErrorKind::device, std::move(message), Origin{document_.name, pointer}, document_.text,
-                   span);
+    throw error_at(kind_, std::move(message), Origin{document_.name, pointer}, document_.text, span);
   }
   [[noreturn]] void unknown_key(const json::Member& member, const std::string& pointer,
                                 std::string_view known) const {
@@ -191,6 +190,7 @@ class FactsReader {
   }
 
   const json::Document& document_;
+  ErrorKind kind_;
 };
 
 json::Value text_list(const std::vector<std::string>& names) {
@@ -209,13 +209,18 @@ json::Value integer(int value) {
 
 }  // namespace
 
+DeviceFacts package::read_device_facts(const json::Document& document, const json::Value& value,
+                                       const std::string& pointer, ErrorKind kind) {
+  return FactsReader(document, kind).read(value, pointer);
+}
+
 DeviceFacts DeviceFacts::defaults() {
   return {};
 }
 
 DeviceFacts DeviceFacts::from_json(std::string text, std::string name) {
   const json::Document document = json::parse(std::move(text), std::move(name), {}, ErrorKind::device);
-  return FactsReader(document).read();
+  return package::read_device_facts(document, document.root, {}, ErrorKind::device);
 }
 
 std::string DeviceFacts::to_json() const {
