@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "failure.hpp"
+#include "gpu_choice.hpp"
 
 namespace kernelpack::cli {
 namespace {
@@ -34,8 +35,7 @@ void add_bench_options(CLI::App& command, BenchFlags& flags) {
       ->type_name("DEVICE")
       ->check(CLI::Validator(
           [](const std::string& value) {
-            const bool known = value == "gpu" || (value.rfind("gpu:", 0) == 0 && value.size() > 4);
-            return known ? std::string() : fmt::format("({}) is not gpu or gpu:NAME", value);
+            return is_gpu_choice(value) ? std::string() : fmt::format("({}) is not gpu or gpu:NAME", value);
           },
           ""));
   command
@@ -68,18 +68,9 @@ void add_bench_options(CLI::App& command, BenchFlags& flags) {
 
 Device open_bench_device(const BenchFlags& flags, const std::vector<BenchmarkCase>& cases) {
   return failing_with(ExitCode::environment, [&] {
-    GpuOptions options{.library = flags.library, .profiling = true};
-    if (flags.device != "gpu") options.adapter = flags.device.substr(std::string_view("gpu:").size());
-    if (std::any_of(cases.begin(), cases.end(), is_half)) {
-      options.required_features.emplace_back("shader-f16");
-      try {
-        return Device::open(options);
-      } catch (const Error& error) {
-        if (error.kind() != ErrorKind::device) throw;
-        options.required_features.clear();
-      }
-    }
-    return Device::open(options);
+    GpuOptions options = gpu_options(flags.device, flags.library, false);
+    options.profiling = true;
+    return open_preferring_halves(options, std::any_of(cases.begin(), cases.end(), is_half));
   });
 }
 

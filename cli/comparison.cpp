@@ -41,16 +41,6 @@ double excess(double got, double expected, double allowed) {
   return allowed > 0 ? std::abs(got - expected) / allowed : kNever;
 }
 
-/// "[0, 3, 17, 5]" of a row-major position.
-std::string index_text(std::int64_t position, const Shape& shape) {
-  Shape index(shape.size());
-  for (std::size_t axis = shape.size(); axis-- > 0;) {
-    index[axis] = position % shape[axis];
-    position /= shape[axis];
-  }
-  return to_string(index);
-}
-
 /// `multiple(i)` is the share of the tolerance that element i uses; `text(i)` are got and expected in print.
 template <class Multiple, class Text>
 void examine(Comparison& result, const Shape& shape, Multiple multiple, Text text) {
@@ -125,6 +115,15 @@ void examine_half(Comparison& result, const TensorView& got, const Tolerance& to
 }
 
 }  // namespace
+
+std::string index_text(std::int64_t position, const Shape& shape) {
+  Shape index(shape.size());
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    index[axis] = position % shape[axis];
+    position /= shape[axis];
+  }
+  return to_string(index);
+}
 
 Comparison compare(const TensorView& got, const TensorView& expected, const Tolerance& tolerance,
                    const std::string& where) {

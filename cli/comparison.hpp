@@ -7,6 +7,9 @@
 
 namespace kernelpack::cli {
 
+/// "[0, 3, 17, 5]" of a row-major position.
+std::string index_text(std::int64_t position, const Shape& shape);
+
 struct Tolerance {
   double absolute = 1e-7;
   double relative = 5e-6;

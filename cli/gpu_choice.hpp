@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "kernelpack/gpu.hpp"
+#include "kernelpack/device.hpp"
 
 namespace kernelpack::cli {
 
@@ -11,5 +11,9 @@ bool is_gpu_choice(const std::string& value);
 
 /// The GPU that --device and --library name; `halves`: one with float16.
 GpuOptions gpu_options(const std::string& device, const std::string& library, bool halves);
+
+/// Opens the GPU of these options, with `halves` one that has float16 if there is one. Throws as
+/// Device::open.
+Device open_preferring_halves(GpuOptions options, bool halves);
 
 }  // namespace kernelpack::cli

@@ -27,7 +27,7 @@ constexpr const char* kFooter =
     "  2  flags or syntax\n"
     "  3  an output cannot be written, a device or library is missing, or an\n"
     "     internal fault\n"
-    "  4  a --check failed\n"
+    "  4  a --check or a case of test failed\n"
     "\n"
     "ERRORS\n"
     "  One line on standard error: \"kernelpack: KIND: message (where)\". For faults\n"
@@ -61,8 +61,8 @@ ExitCode run_program(int argc, char** argv, bool& verbose) {
   const std::vector<Verb> verbs{add_run(program),     add_plan(program),    add_explain(program),
                                 add_render(program),  add_inspect(program), add_validate(program),
                                 add_list(program),    add_fetch(program),   add_cache(program),
-                                add_bench(program),   add_tune(program),    add_devices(program),
-                                add_prewarm(program), add_plot(program)};
+                                add_test(program),    add_bench(program),   add_tune(program),
+                                add_devices(program), add_prewarm(program), add_plot(program)};
   // Commands take the footer that the program has when they are added.
   program.footer(kFooter);
   try {

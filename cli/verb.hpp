@@ -19,6 +19,7 @@ Verb add_inspect(CLI::App& program);
 Verb add_fetch(CLI::App& program);
 Verb add_bench(CLI::App& program);
 Verb add_tune(CLI::App& program);
+Verb add_test(CLI::App& program);
 Verb add_cache(CLI::App& program);
 Verb add_list(CLI::App& program);
 Verb add_devices(CLI::App& program);
