@@ -29,15 +29,8 @@ Method BenchFlags::method() const {
 }
 
 void add_bench_options(CLI::App& command, BenchFlags& flags) {
-  command
-      .add_option("--device", flags.device,
-                  "gpu (the default), or gpu:NAME for the adapter that has NAME in its name.")
-      ->type_name("DEVICE")
-      ->check(CLI::Validator(
-          [](const std::string& value) {
-            return is_gpu_choice(value) ? std::string() : fmt::format("({}) is not gpu or gpu:NAME", value);
-          },
-          ""));
+  add_device_option(command, flags.device, false,
+                    "gpu (the default), or gpu:NAME for the adapter that has NAME in its name.");
   command
       .add_option(
           "--library", flags.library,

@@ -124,15 +124,8 @@ Verb add_prewarm(CLI::App& program) {
                    "Read a request from a JSON file, as for kernelpack plan. May be given several times.")
       ->allow_extra_args(false)
       ->type_name("FILE");
-  command
-      ->add_option("--device", flags->device,
-                   "gpu (the default), or gpu:NAME for the adapter that has NAME in its name.")
-      ->type_name("DEVICE")
-      ->check(CLI::Validator(
-          [](const std::string& value) {
-            return is_gpu_choice(value) ? std::string() : fmt::format("({}) is not gpu or gpu:NAME", value);
-          },
-          ""));
+  add_device_option(*command, flags->device, false,
+                    "gpu (the default), or gpu:NAME for the adapter that has NAME in its name.");
   command
       ->add_option("--library", flags->library,
                    "The WebGPU library: dawn, wgpu-native, or a file. By default the value of "

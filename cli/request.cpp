@@ -148,17 +148,10 @@ void add_plan_options(CLI::App& command, PlanFlags& flags) {
           "The device to plan for, a JSON file: {\"features\": [...], \"wgslLanguageFeatures\": [...], "
           "\"limits\": {...}, \"adapterInfo\": {...}}. Default: WebGPU's default limits and no features.")
       ->type_name("FILE");
-  command
-      .add_option("--device", flags.device,
-                  "Plan for this GPU, with its profile (kernelpack tune) where there is one: gpu, or "
-                  "gpu:NAME for the "
-                  "adapter that has NAME in its name.")
-      ->type_name("DEVICE")
-      ->check(CLI::Validator(
-          [](const std::string& value) {
-            return is_gpu_choice(value) ? std::string() : fmt::format("({}) is not gpu or gpu:NAME", value);
-          },
-          ""));
+  add_device_option(command, flags.device, false,
+                    "Plan for this GPU, with its profile (kernelpack tune) where there is one: gpu, or "
+                    "gpu:NAME for the "
+                    "adapter that has NAME in its name.");
   command
       .add_option("--library", flags.library, "The WebGPU library of --device: dawn, wgpu-native, or a file.")
       ->type_name("LIBRARY");

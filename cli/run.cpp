@@ -23,9 +23,6 @@
 namespace kernelpack::cli {
 namespace {
 
-/// As Device::cpu() takes.
-constexpr int kMostThreads = 256;
-
 struct RunFlags {
   RequestFlags request;
   std::vector<std::string> outputs;
@@ -252,26 +249,16 @@ Verb add_run(CLI::App& program) {
   command->add_option("--ulp", flags->tolerance.steps, "float16 steps that --check allows (1).")
       ->type_name("N")
       ->check(CLI::Range(0, 65536).description(""));
-  command
-      ->add_option("--device", flags->device,
-                   "Where to run: cpu (the default), gpu, or gpu:NAME for the adapter that has NAME in its "
-                   "name; see kernelpack "
-                   "devices.")
-      ->type_name("DEVICE")
-      ->check(CLI::Validator(
-          [](const std::string& value) {
-            const bool known = value == "cpu" || is_gpu_choice(value);
-            return known ? std::string() : fmt::format("({}) is not cpu, gpu or gpu:NAME", value);
-          },
-          ""));
+  add_device_option(*command, flags->device, true,
+                    "Where to run: cpu (the default), gpu, or gpu:NAME for the adapter that has NAME in its "
+                    "name; see kernelpack "
+                    "devices.");
   command
       ->add_option("--library", flags->library,
                    "The WebGPU library of a GPU: dawn, wgpu-native, or a file. By default the value of "
                    "KERNELPACK_WEBGPU, else the first that offers what the inputs need.")
       ->type_name("LIBRARY");
-  command->add_option("--threads", flags->threads, "Threads to use; 0, the default: one for each processor.")
-      ->type_name("N")
-      ->check(CLI::Range(0, kMostThreads).description(""));
+  add_threads_option(*command, flags->threads);
   command
       ->add_option(
           "--cpu-target", flags->target,

@@ -16,8 +16,6 @@
 namespace kernelpack::cli {
 namespace {
 
-constexpr int kMostThreads = 256;
-
 struct TestFlags {
   PackageFlags package;
   std::string device;  ///< empty: the CPU, and a GPU if there is one
@@ -126,17 +124,9 @@ Verb add_test(CLI::App& program) {
       "4 if a case fails.");
   auto flags = std::make_shared<TestFlags>();
   add_package_options(*command, flags->package);
-  command
-      ->add_option("--device", flags->device,
-                   "Only cpu, gpu, or gpu:NAME, the adapter that has NAME in its name. By default the CPU "
-                   "and, if there is one, a GPU.")
-      ->type_name("DEVICE")
-      ->check(CLI::Validator(
-          [](const std::string& value) {
-            const bool known = value == "cpu" || is_gpu_choice(value);
-            return known ? std::string() : fmt::format("({}) is not cpu, gpu or gpu:NAME", value);
-          },
-          ""));
+  add_device_option(*command, flags->device, true,
+                    "Only cpu, gpu, or gpu:NAME, the adapter that has NAME in its name. By default the CPU "
+                    "and, if there is one, a GPU.");
   command
       ->add_option("--library", flags->library,
                    "The WebGPU library: dawn, wgpu-native, or a file. By default the value of "
@@ -151,11 +141,7 @@ Verb add_test(CLI::App& program) {
   command
       ->add_option("--file", flags->file, "Read the cases from this file instead of the package's test.json.")
       ->type_name("FILE");
-  command
-      ->add_option("--threads", flags->threads,
-                   "Threads to use on the CPU; 0, the default: one for each processor.")
-      ->type_name("N")
-      ->check(CLI::Range(0, kMostThreads).description(""));
+  add_threads_option(*command, flags->threads);
   command->add_flag("--json", flags->json, "Print JSON.");
   command->footer(
       "EXAMPLES\n"

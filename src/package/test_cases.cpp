@@ -86,7 +86,7 @@ class CaseReader {
 
  private:
   std::optional<std::string> read_variant(const Node& node) const {
-    const auto id = read_string(node);
+    auto id = read_string(node);
     if (!id) return std::nullopt;
     if (model_.variant(*id) == nullptr) {
       std::vector<std::string> known;
