@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "kernelpack/error.hpp"
-#include "package/suggest.hpp"
+#include "run_request.hpp"
 #include "trusted_files.hpp"
 #include "webgpu/runtime.hpp"
 
@@ -24,9 +24,7 @@ const DeviceTensor& DeviceOutputs::operator[](std::string_view name) const {
   if (const DeviceTensor* tensor = find_tensor(entries_, name)) return *tensor;
   std::vector<std::string> names;
   for (const NamedDeviceTensor& entry : entries_) names.push_back(entry.name);
-  throw Error(ErrorKind::contract,
-              fmt::format("The results hold no output {}{}", name, package::suggestion(name, names)),
-              fmt::format("output {}", name));
+  throw_no_output(name, names);
 }
 
 Batch::Batch(const Device& device) : device_(device) {

@@ -3,6 +3,7 @@
 #include "kernelpack/error.hpp"
 #include "kernelpack/kernel.hpp"
 #include "package/suggest.hpp"
+#include "run_request.hpp"
 
 namespace kernelpack {
 
@@ -12,6 +13,10 @@ Tensor& Outputs::operator[](std::string_view name) {
     if (entry.name == name) return entry.tensor;
     names.push_back(entry.name);
   }
+  throw_no_output(name, names);
+}
+
+void throw_no_output(std::string_view name, const std::vector<std::string>& names) {
   throw Error(ErrorKind::contract,
               fmt::format("The results hold no output {}{}", name, package::suggestion(name, names)),
               fmt::format("output {}", name));

@@ -55,11 +55,16 @@ BoundRun bind_run(const Kernel& kernel, const Inputs& inputs, const RunOptions& 
     request.destinations.push_back({destination.name, destination.tensor.spec()});
   BoundRun bound;
   bound.call = kernel.bind(specs, request);
+  attach_memory(bound, inputs, options.destinations);
+  return bound;
+}
+
+void attach_memory(BoundRun& bound, const Inputs& inputs, const std::vector<NamedDestination>& destinations) {
   for (const BoundTensor& tensor : bound.call.inputs)
     bound.sources.push_back(find(inputs, tensor.name)->tensor);
   bound.results.reserve(bound.call.outputs.size());
   for (const BoundTensor& tensor : bound.call.outputs) {
-    if (const NamedDestination* destination = find(options.destinations, tensor.name)) {
+    if (const NamedDestination* destination = find(destinations, tensor.name)) {
       bound.targets.push_back(destination->tensor);
     } else if (tensor.inout) {
       // The caller's input stays as it is: a copy is written in place and becomes the result.
@@ -73,7 +78,6 @@ BoundRun bind_run(const Kernel& kernel, const Inputs& inputs, const RunOptions& 
       bound.targets.push_back(bound.results.back().tensor.mutable_view());
     }
   }
-  return bound;
 }
 
 }  // namespace kernelpack

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernelpack/kernel.hpp"
@@ -16,6 +18,12 @@ struct BoundRun {
   std::vector<MutableTensorView> targets;
 };
 BoundRun bind_run(const Kernel& kernel, const Inputs& inputs, const RunOptions& options);
+/// Gives a run that has its call, and nothing else yet, the memory of the tensors, which the call was bound
+/// to; allocates the outputs without destination.
+void attach_memory(BoundRun& bound, const Inputs& inputs, const std::vector<NamedDestination>& destinations);
+
+/// Throws contract: no result has that name; `names` are those of the results.
+[[noreturn]] void throw_no_output(std::string_view name, const std::vector<std::string>& names);
 
 /// Throws if the package's files are not those that its digests vouch for, or the call is another kernel's.
 void require_runnable(const Kernel& kernel, const Call& call);

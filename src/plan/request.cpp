@@ -12,6 +12,7 @@
 #include "contract/bind.hpp"
 #include "package/model.hpp"
 #include "plan/pass_bindings.hpp"
+#include "plan/request_values.hpp"
 
 namespace kernelpack {
 namespace {
@@ -56,9 +57,7 @@ class RequestReader {
   }
   [[noreturn]] void wrong_kind(const json::Value& value, const std::string& at,
                                std::string_view expected) const {
-    fail(fmt::format("The kind of a value of the request (expected: {}, given: {}) is wrong", expected,
-                     json::to_string(value.kind())),
-         value.span, at);
+    plan::throw_wrong_kind(document_, value, at, expected);
   }
   const std::vector<json::Member>& object(const json::Value& value, const std::string& at) const {
     if (!value.is_object()) wrong_kind(value, at, "object");
@@ -155,32 +154,7 @@ class RequestReader {
   }
 
   NamedValues values(const json::Value& value, const std::string& at) const {
-    NamedValues result;
-    for (const json::Member& member : object(value, at))
-      result.push_back({member.key, attribute(member.value, json::join_pointer(at, member.key))});
-    return result;
-  }
-
-  AttributeValue attribute(const json::Value& value, const std::string& at) const {
-    switch (value.kind()) {
-      case json::Kind::null:
-        return {};
-      case json::Kind::boolean:
-        return value.boolean();
-      case json::Kind::number:
-        return value.number();
-      case json::Kind::string:
-        return value.string();
-      case json::Kind::array: {
-        AttributeValue::List items;
-        for (const json::Value& item : value.items())
-          items.push_back(attribute(item, json::join_pointer(at, items.size())));
-        return items;
-      }
-      case json::Kind::object:
-        break;
-    }
-    wrong_kind(value, at, "null, boolean, number, string or array");
+    return plan::read_request_values(document_, value, at);
   }
 
   const json::Document& document_;
