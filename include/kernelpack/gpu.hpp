@@ -20,6 +20,9 @@ struct GpuOptions {
   /// "dawn", "wgpu-native" or the file of a library. Empty: the environment variable KERNELPACK_WEBGPU, and
   /// without it Dawn before wgpu-native. A library that is named here or there is never replaced by another.
   std::string library{};
+  /// Not null: wgpuGetProcAddress of a Dawn that this process has loaded, to be used instead of `library`.
+  /// Must be null for wgpu-native, where that function ends the process.
+  void* get_proc_address = nullptr;
   bool software = false;  ///< take a software adapter
   bool raise_all_limits =
       false;               ///< ask for all limits of the adapter; otherwise for those that a browser raises

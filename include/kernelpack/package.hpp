@@ -130,8 +130,8 @@ struct ShippedPackage {
 /// The folders that are searched by op id, in order: each entry of the environment variable
 /// KERNELPACK_PACKAGES (':' between entries), `../../packages` and `../share/kernelpack/packages` from the
 /// executable's folder, and, from that of a shared library that holds kernelpack,
-/// `../share/kernelpack/packages` and `../../share/kernelpack/packages`. The working directory is never
-/// searched.
+/// `../share/kernelpack/packages`, `../../share/kernelpack/packages` and `share/kernelpack/packages`. The
+/// working directory is never searched.
 std::vector<std::filesystem::path> package_search_path();
 /// Every shipped package, sorted by op id; the first folder on the search path wins.
 std::vector<ShippedPackage> shipped_packages();

@@ -49,11 +49,13 @@ std::vector<std::filesystem::path> package_search_path() {
     add(folder / ".." / ".." / "packages");
     add(folder / ".." / installed);
   }
-  // A shared library lies in PREFIX/lib or, where machines of several kinds share it, in PREFIX/lib/MACHINE.
+  // A shared library lies in PREFIX/lib or, where machines of several kinds share it, in PREFIX/lib/MACHINE;
+  // the module of the Python package lies in its PREFIX.
   if (const auto library = own_binary(); !library.empty() && library != program) {
     const auto folder = library.parent_path();
     add(folder / ".." / installed);
     add(folder / ".." / ".." / installed);
+    add(folder / installed);
   }
   return folders;
 }

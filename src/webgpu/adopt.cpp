@@ -10,16 +10,7 @@ std::shared_ptr<Engine> adopt(const AdoptedDevice& adopted) {
   if (adopted.device == nullptr) throw Error(ErrorKind::device, "No device is given to adopt");
   std::shared_ptr<const Library> library;
   if (adopted.get_proc_address != nullptr) {
-    WGPUProcGetProcAddress find = nullptr;
-    std::memcpy(&find, &adopted.get_proc_address, sizeof find);
-    library = Library::from_symbols(
-        [find](const char* name) {
-          const WGPUProc found = find(view(name));
-          void* address = nullptr;
-          std::memcpy(&address, &found, sizeof address);
-          return address;
-        },
-        "wgpuGetProcAddress of the caller");
+    library = Library::behind(adopted.get_proc_address);
   } else if (!adopted.library.empty()) {
     library = Library::loaded(adopted.library);
   } else {

@@ -100,6 +100,26 @@ std::shared_ptr<const Library> Library::load(const std::filesystem::path& path) 
   return library;
 }
 
+std::shared_ptr<const Library> Library::behind(void* get_proc_address) {
+  static std::mutex mutex;
+  static std::map<void*, std::shared_ptr<const Library>> known;
+  const std::lock_guard lock(mutex);
+  std::shared_ptr<const Library>& library = known[get_proc_address];
+  if (library == nullptr) {
+    WGPUProcGetProcAddress find = nullptr;
+    std::memcpy(&find, &get_proc_address, sizeof find);
+    library = from_symbols(
+        [find](const char* name) {
+          const WGPUProc found = find(view(name));
+          void* address = nullptr;
+          std::memcpy(&address, &found, sizeof address);
+          return address;
+        },
+        "wgpuGetProcAddress of the caller");
+  }
+  return library;
+}
+
 std::shared_ptr<const Library> Library::loaded(const std::filesystem::path& path) {
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
   if (handle == nullptr)

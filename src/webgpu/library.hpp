@@ -32,6 +32,8 @@ class Library {
   static std::shared_ptr<const Library> load(const std::filesystem::path& path);
   /// The library behind a function that finds symbols; `origin` names it in messages.
   static std::shared_ptr<const Library> from_symbols(const Symbols& symbols, std::string origin);
+  /// The library whose wgpuGetProcAddress that is; asked again, the same object.
+  static std::shared_ptr<const Library> behind(void* get_proc_address);
   /// The copy of `path` that the process has loaded already; throws device if there is none.
   static std::shared_ptr<const Library> loaded(const std::filesystem::path& path);
 

@@ -41,6 +41,8 @@ std::shared_ptr<Engine> open_with(const std::shared_ptr<const Library>& library,
 }  // namespace
 
 std::shared_ptr<Engine> open_engine(const GpuOptions& options, bool null_backend) {
+  if (options.get_proc_address != nullptr)
+    return open_with(Library::behind(options.get_proc_address), options, null_backend);
   // Named libraries are never replaced. Otherwise the first library serves, and the next ones are asked only
   // if it finds no adapter or a required feature is missing.
   if (!named_library(options.library).empty())
