@@ -1,6 +1,6 @@
 """One cache for kernelpack and for Hugging Face's own client, both ways.
 
-usage: share_test.py PROBE PACKAGES     PACKAGES: the folder that tools/hub_peer.sh prints; empty where it is absent
+usage: share_test.py PROBE PACKAGES     PACKAGES: the folder that tools/pypi_packages.sh prints; empty where it is absent
 Exit code 77: skipped, with the reason in the last line.
 """
 
@@ -136,7 +136,7 @@ class Share(HubCase):
 def main():
     Share.packages = sys.argv.pop(2) if len(sys.argv) > 2 else ""
     if not Share.packages or not os.path.isdir(Share.packages):
-        print("Hugging Face's client is not installed (tools/hub_peer.sh)")
+        print("Hugging Face's client is not installed (tools/pypi_packages.sh)")
         return 77
     return run_tests(LEAST_TESTS, "tests with Hugging Face's client")
 
