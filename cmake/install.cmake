@@ -35,7 +35,7 @@ install(FILES ${PROJECT_BINARY_DIR}/install/kernelpackConfig.cmake
 
 # What a linker that is no C++ compiler's needs beside the archive.
 set(kernelpack_static_libraries -lstdc++ -lm -pthread ${CMAKE_DL_LIBS})
-list(TRANSFORM kernelpack_static_libraries REPLACE "^([^-])" "-l\\1")
+list(TRANSFORM kernelpack_static_libraries REPLACE "^([^-].*)$" "-l\\1")
 list(JOIN kernelpack_static_libraries " " kernelpack_static_libraries)
 set(kernelpack_archive ${CMAKE_STATIC_LIBRARY_PREFIX}kernelpack${CMAKE_STATIC_LIBRARY_SUFFIX})
 file(RELATIVE_PATH kernelpack_up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)

@@ -52,7 +52,8 @@ Device open_gpu(const kernelpack_gpu_options& given) {
     default:
       throw Misuse{fmt::format("The power of options ({}) is no constant of kernelpack_power", given.power)};
   }
-  if (given.required_feature_count != 0) require_pointer(given.required_features, "options->required_features");
+  if (given.required_feature_count != 0)
+    require_pointer(given.required_features, "options->required_features");
   for (std::size_t i = 0; i < given.required_feature_count; ++i)
     options.required_features.emplace_back(
         &require(given.required_features[i], "options->required_features"));
