@@ -239,11 +239,17 @@ std::vector<Adapter> list_adapters(const Instance& instance) {
 #else
   constexpr std::array backends{WGPUBackendType_Vulkan};
 #endif
+  // Dawn of late 2025 and newer offers float16 on NVIDIA to those who ask for it; others have no such switch.
+  const char* const float16 = "vulkan_enable_f16_on_nvidia";
+  DawnToggles toggles;
+  toggles.enabled_count = 1;
+  toggles.enabled = &float16;
   for (WGPUBackendType backend : backends) {
     for (const auto& [power, fallback] : {std::pair{WGPUPowerPreference_HighPerformance, WGPUBool{0}},
                                           std::pair{WGPUPowerPreference_LowPower, WGPUBool{0}},
                                           std::pair{WGPUPowerPreference_Undefined, WGPUBool{1}}}) {
       WGPURequestAdapterOptions options{};
+      if (library.generation() == Generation::dawn) options.nextInChain = &toggles.chain;
       options.featureLevel = WGPUFeatureLevel_Core;
       options.powerPreference = power;
       options.forceFallbackAdapter = fallback;

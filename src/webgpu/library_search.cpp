@@ -34,7 +34,7 @@ std::vector<std::filesystem::path> folders() {
   };
   if (const auto own = own_binary(); !own.empty()) add(own);
   if (const auto program = running_program(); !program.empty()) add(program);
-  result.emplace_back(KERNELPACK_WEBGPU_LIBRARY_DIR);
+  if (std::string_view tree = KERNELPACK_WEBGPU_LIBRARY_DIR; !tree.empty()) result.emplace_back(tree);
   return result;
 }
 
