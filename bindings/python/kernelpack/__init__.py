@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import collections.abc
 
+from . import _interpreter  # before the module, which must not be loaded in a sub-interpreter
 from . import _kernelpack
 from ._adoption import wrap_buffer
 from ._errors import (ContractError, DeviceError, Error, ExpressionError, IntegrityError, InternalError, IoError,
@@ -30,5 +31,6 @@ __all__ = [
     "get_kernel", "gpu_libraries", "shipped_packages", "to_device", "wrap_buffer",
 ]
 
+del _interpreter
 __version__ = _kernelpack._version()
 collections.abc.Mapping.register(Outputs)

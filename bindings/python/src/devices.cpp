@@ -1,6 +1,11 @@
 #include "devices.hpp"
 
+#include <cxxabi.h>
+
 #include <fmt/format.h>
+
+#include <chrono>
+#include <thread>
 
 #include "arrays.hpp"
 #include "kernelpack/error.hpp"
@@ -68,7 +73,6 @@ PyDevice adopt(std::uintptr_t device, std::uintptr_t instance, std::uintptr_t ge
 PyDeviceTensor upload(nb::handle array, nb::object device, const std::optional<std::string>& storage,
                       bool packed, bool saturating) {
   const PyDevice* target = to_device(device);
-  if (target == nullptr) throw Error(ErrorKind::contract, "No device is given to put the array on");
   const HostArray host = HostArray::read(array, "array", true);
   const StorageOptions options = storage_options(storage, packed, saturating);
   DeviceTensor tensor;
@@ -83,7 +87,6 @@ PyDeviceTensor wrap(nb::object device, std::uintptr_t buffer, nb::handle dtype, 
                     std::uint64_t offset, const std::optional<std::string>& storage, bool packed,
                     bool saturating, nb::object owner) {
   const PyDevice* target = to_device(device);
-  if (target == nullptr) throw Error(ErrorKind::contract, "No device is given for the buffer");
   auto tensor = wrap_buffer(target->device, handle_at<WGPUBufferImpl>(buffer), offset,
                             {to_dtype(dtype, "the buffer"), std::move(shape)},
                             storage_options(storage, packed, saturating));
@@ -114,6 +117,20 @@ void write(const PyDeviceTensor& self, nb::handle array) {
 }
 
 }  // namespace
+
+GilRelease::~GilRelease() {
+  if (state_ == nullptr) return;
+#if defined(__GLIBCXX__)
+  try {
+    PyEval_RestoreThread(state_);
+  } catch (abi::__forced_unwind&) {
+    // Before 3.14 Python ends such a thread by unwinding its stack, which would run destructors that need the GIL.
+    for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+  }
+#else
+  PyEval_RestoreThread(state_);
+#endif
+}
 
 PyDevice* to_device(nb::handle object) {
   if (object.is_none()) return nullptr;
@@ -194,11 +211,6 @@ void bind_devices(nb::module_& module) {
            [](const PyDevice& self) {
              return fmt::format("<kernelpack.Device {}>", self.device.description());
            })
-      .def_prop_ro(
-          "_handle",
-          [](const PyDevice& self) {
-            return self.device.is_gpu() ? reinterpret_cast<std::uintptr_t>(webgpu_device(self.device)) : 0;
-          })
       .def_prop_ro("_keeps_gil", [](const PyDevice& self) { return self.keeps_gil; });
 
   module.def("_open_device", &open_device, nb::arg("power"), nb::arg("adapter"), nb::arg("library"),

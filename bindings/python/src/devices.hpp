@@ -26,16 +26,15 @@ struct PyDeviceTensor {
   const PyDevice& on() const { return *nb::inst_ptr<PyDevice>(device); }
 };
 
-/// Lets other Python threads run while this lives, unless the device forbids it.
+/// Lets other Python threads run while this lives, unless the device forbids it. A thread that comes back when the
+/// interpreter is being finalized waits for the end of the process.
 class GilRelease {
  public:
   explicit GilRelease(bool keep) : state_(keep ? nullptr : PyEval_SaveThread()) {}
   explicit GilRelease(const PyDevice* device) : GilRelease(device != nullptr && device->keeps_gil) {}
   GilRelease(const GilRelease&) = delete;
   GilRelease& operator=(const GilRelease&) = delete;
-  ~GilRelease() {
-    if (state_ != nullptr) PyEval_RestoreThread(state_);
-  }
+  ~GilRelease();
 
  private:
   PyThreadState* state_;

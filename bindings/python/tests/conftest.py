@@ -1,5 +1,6 @@
 """What the tests of the Python package share."""
 
+import ctypes
 import os
 import pathlib
 import typing
@@ -36,3 +37,16 @@ def require_gpu(reason: str) -> typing.NoReturn:
     if os.environ.get("CI") == "true" or os.environ.get("KERNELPACK_REQUIRE_GPU") == "1":
         pytest.fail(reason)
     pytest.skip(reason)
+
+
+def use_software_driver() -> None:
+    """Makes the driver that tools/webgpu/fetch brought the only one of this process."""
+    folder = pathlib.Path(os.environ.get("KERNELPACK_WEBGPU_DIR", ROOT / "build" / "webgpu"))
+    if (folder / "lavapipe" / "lvp_icd.json").is_file():
+        os.environ["VK_DRIVER_FILES"] = str(folder / "lavapipe" / "lvp_icd.json")
+    try:
+        ctypes.CDLL("libvulkan.so.1")
+    except OSError:
+        # Later requests for the loader, which libraries make by this name, find the one that is there.
+        if (folder / "lib" / "libvulkan.so.1").is_file():
+            ctypes.CDLL(str(folder / "lib" / "libvulkan.so.1"))
