@@ -8,6 +8,12 @@
 #include "kernelpack/error.hpp"
 #include "kernelpack/kernel.hpp"
 
+// Under AddressSanitizer too large an allocation must fail as it does elsewhere.
+extern "C" const char* __asan_default_options();
+extern "C" const char* __asan_default_options() {
+  return "allocator_may_return_null=1";
+}
+
 namespace kernelpack {
 namespace {
 

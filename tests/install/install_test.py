@@ -1,6 +1,6 @@
 """Installs the build into a folder, moves it, and uses it from a folder that knows nothing of the sources.
 
-usage: install_test.py PART BUILD FOLDER CMAKE C-COMPILER CXX-COMPILER FLAGS
+usage: install_test.py PART BUILD FOLDER CMAKE C-COMPILER CXX-COMPILER
 
 PART: tree installs to FOLDER; cmake_c, cmake_cpp, pkg_config and program use what lies there.
 """
@@ -21,8 +21,8 @@ NOT_PASSED_ON = ("KERNELPACK_PACKAGES", "LD_LIBRARY_PATH", "CMAKE_PREFIX_PATH", 
 
 
 class Install:
-    def __init__(self, build, folder, cmake, c_compiler, cxx_compiler, flags):
-        self.build, self.cmake, self.flags = build, cmake, flags.split()
+    def __init__(self, build, folder, cmake, c_compiler, cxx_compiler):
+        self.build, self.cmake = build, cmake
         self.compilers = {"C": c_compiler, "CXX": cxx_compiler}
         self.prefix = pathlib.Path(folder) / "moved"
         self.environment = {name: value for name, value in os.environ.items() if name not in NOT_PASSED_ON}
@@ -60,8 +60,7 @@ class Install:
 
     def configure_and_build(self, folder, *options):
         self.run(self.cmake, "-S", HERE / "consumer", "-B", folder, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={self.prefix}",
-                 f"-DSOURCES={ROOT}", f"-DCMAKE_C_COMPILER={self.compilers['C']}", *options,
-                 *(f"-DCMAKE_{language}_FLAGS={' '.join(self.flags)}" for language in ("C", "CXX")))
+                 f"-DSOURCES={ROOT}", f"-DCMAKE_C_COMPILER={self.compilers['C']}", *options)
         self.run(self.cmake, "--build", folder)
 
     def cmake_c(self, folder):
@@ -80,13 +79,13 @@ class Install:
             return self.run("pkg-config", *question, PKG_CONFIG_PATH=self.prefix / "lib/pkgconfig").split()
 
         source = ROOT / "examples/c/bias_softmax.c"
-        self.run(self.compilers["C"], "-std=c11", *self.flags, source, "-o", folder / "shared",
+        self.run(self.compilers["C"], "-std=c11", source, "-o", folder / "shared",
                  *ask("--cflags", "--libs", "kernelpack"))
         self.expect_rows(folder / "shared", LD_LIBRARY_PATH=self.prefix / "lib")
         packages, = ask("--variable=packages", "kernelpack")
         assert pathlib.Path(packages).resolve() == self.packages().resolve(), packages
 
-        self.run(self.compilers["C"], "-std=c11", *self.flags, source, "-o", folder / "static",
+        self.run(self.compilers["C"], "-std=c11", source, "-o", folder / "static",
                  *ask("--cflags", "--libs", "kernelpack-static"))
         self.expect_rows(folder / "static", KERNELPACK_PACKAGES=packages)
 
@@ -99,7 +98,7 @@ class Install:
         flags = self.run("pkg-config", "--static", "--cflags", "--libs", "kernelpack",
                          PKG_CONFIG_PATH=alone / "lib/pkgconfig").split()
         needed = [flag for flag in flags if not self.is_private_of_system(flag)]
-        self.run(self.compilers["C"], "-std=c11", *self.flags, source, "-o", folder / "alone_static", *needed)
+        self.run(self.compilers["C"], "-std=c11", source, "-o", folder / "alone_static", *needed)
         self.expect_rows(folder / "alone_static", KERNELPACK_PACKAGES=packages)
 
     def is_private_of_system(self, flag):
