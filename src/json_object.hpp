@@ -60,8 +60,10 @@ json::Value json_array(const Range& items) {
 class JsonObject {
  public:
   template <class T>
-  JsonObject& add(std::string_view key, const T& value) {
-    members_.push_back({std::string(key), json_of(value), {}});
+  JsonObject& add(std::string_view key, T&& value) {
+    json::Member& member = members_.emplace_back();
+    member.key = key;
+    member.value = json_of(std::forward<T>(value));
     return *this;
   }
   json::Value value() { return json::Value::make(std::exchange(members_, {})); }

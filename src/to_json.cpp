@@ -196,7 +196,7 @@ json::Value explained_variant(const ExplainedVariant& variant) {
       .add("id", variant.id)
       .add("priority", variant.priority)
       .add("outcome", kernelpack::to_string(variant.outcome))
-      .add("rejection", rejection)
+      .add("rejection", std::move(rejection))
       .add("demoted", variant.demoted)
       .add("when", json_array(variant.when, clause))
       .add("demoteWhen", json_array(variant.demote_when, clause));
@@ -292,8 +292,8 @@ std::string to_json(const Explanation& explanation) {
                          .add("tunables", json_array(explanation.tunables, explained))
                          .add("variantDerives", json_array(explanation.variant_derives, explained))
                          .add("passes", json_array(explanation.passes, explained_pass))
-                         .add("plan", plan)
-                         .add("refusal", refused));
+                         .add("plan", std::move(plan))
+                         .add("refusal", std::move(refused)));
 }
 
 std::string to_json(std::span<const GpuLibrary> libraries) {

@@ -17,14 +17,19 @@
 std::optional<long> kernelpack::allocation_count() noexcept {
   return std::nullopt;
 }
+kernelpack::AllocationLimit::AllocationLimit(long) noexcept {}
+kernelpack::AllocationLimit::~AllocationLimit() = default;
 
 #else
 
 namespace {
 
 std::atomic<long> count{0};
+thread_local long allowed = -1;  // negative: any number
 
 void* counted(std::size_t size) noexcept {
+  if (allowed == 0) return nullptr;
+  if (allowed > 0) --allowed;
   count.fetch_add(1, std::memory_order_relaxed);
   return std::malloc(size == 0 ? 1 : size);
 }
@@ -33,6 +38,13 @@ void* counted(std::size_t size) noexcept {
 
 std::optional<long> kernelpack::allocation_count() noexcept {
   return count.load(std::memory_order_relaxed);
+}
+
+kernelpack::AllocationLimit::AllocationLimit(long allocations) noexcept {
+  allowed = allocations;
+}
+kernelpack::AllocationLimit::~AllocationLimit() {
+  allowed = -1;
 }
 
 // The forms for arrays call these; those for over-aligned types do not and stay with the library.

@@ -442,13 +442,13 @@ std::span<const FunctionEntry> function_table() noexcept {
   return kFunctions;
 }
 
-const Scope& functions(bool shader_f16) noexcept {
+const Scope& functions(bool shader_f16) {
   static const Scope without(nullptr, make_functions(false));
   static const Scope with(nullptr, make_functions(true));
   return shader_f16 ? with : without;
 }
 
-const std::vector<std::string_view>& function_names() noexcept {
+const std::vector<std::string_view>& function_names() {
   static const std::vector<std::string_view> names = [] {
     std::vector<std::string_view> all;
     for (const FunctionEntry& entry : kFunctions) all.push_back(entry.name);

@@ -45,10 +45,10 @@ class Scope {
 
 /// The functions of format.md 4.9 as a layer without parent, shared and immutable. `shader_f16` is whether
 /// the device has that feature: it decides `f16Ok`.
-const Scope& functions(bool shader_f16) noexcept;
+const Scope& functions(bool shader_f16);
 
 /// The names of those functions, in the order of format.md 4.9.
-const std::vector<std::string_view>& function_names() noexcept;
+const std::vector<std::string_view>& function_names();
 
 /// Names that no derive may use (format.md 5.3), without the type variables of a manifest.
 bool is_reserved_name(std::string_view name) noexcept;

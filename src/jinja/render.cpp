@@ -60,6 +60,9 @@ const std::array<Value, 9>& loop_keys() {
 Renderer::Scoped::Scoped(Renderer& renderer, Frame* parent) : renderer_(renderer) {
   if (renderer.free_.empty()) {
     frame_ = &renderer.frames_.emplace_back();
+    // Giving the frame back must not need memory.
+    if (renderer.free_.capacity() < renderer.frames_.size())
+      renderer.free_.reserve(2 * renderer.frames_.size());
   } else {
     frame_ = renderer.free_.back();
     renderer.free_.pop_back();
