@@ -89,7 +89,7 @@ kernelpack_status kernelpack_open_cpu(const kernelpack_cpu_options* options,
                                       kernelpack_device** device) noexcept {
   return guard(__func__, [&] {
     auto& result = require_result(device, "device");
-    result = new kernelpack_device{open_cpu(read_options(options, "options"))};
+    result = make_handle<kernelpack_device>(open_cpu(read_options(options, "options")));
   });
 }
 
@@ -97,7 +97,7 @@ kernelpack_status kernelpack_open_gpu(const kernelpack_gpu_options* options,
                                       kernelpack_device** device) noexcept {
   return guard(__func__, [&] {
     auto& result = require_result(device, "device");
-    result = new kernelpack_device{open_gpu(read_options(options, "options"))};
+    result = make_handle<kernelpack_device>(open_gpu(read_options(options, "options")));
   });
 }
 
@@ -105,7 +105,7 @@ kernelpack_status kernelpack_adopt_device(const kernelpack_adopted_device* adopt
                                           kernelpack_device** device) noexcept {
   return guard(__func__, [&] {
     auto& result = require_result(device, "device");
-    result = new kernelpack_device{adopt(read_options(&require(adopted, "adopted"), "adopted"))};
+    result = make_handle<kernelpack_device>(adopt(read_options(&require(adopted, "adopted"), "adopted")));
   });
 }
 

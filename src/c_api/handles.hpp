@@ -63,6 +63,12 @@ class TensorBody {
   bool writable_ = false;
 };
 
+/// A handle for the caller, who frees it.
+template <class Handle, class... Parts>
+Handle* make_handle(Parts&&... parts) {
+  return new Handle{std::forward<Parts>(parts)...};
+}
+
 /// The dtype of a constant. Throws Misuse for an unknown one.
 DType dtype_of(kernelpack_dtype dtype);
 kernelpack_dtype constant_of(DType dtype) noexcept;

@@ -63,7 +63,8 @@ kernelpack_status kernelpack_load_kernel(const char* source, const kernelpack_ke
     auto& result = require_result(kernel, "kernel");
     require_pointer(source, "source");
     const kernelpack::GetOptions how = options_of(read_options(options, "options"));
-    result = new kernelpack_kernel{kernelpack::Kernel::get(source, how), how.allow_missing_templates};
+    result =
+        make_handle<kernelpack_kernel>(kernelpack::Kernel::get(source, how), how.allow_missing_templates);
   });
 }
 

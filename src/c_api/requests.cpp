@@ -36,7 +36,7 @@ kernelpack_status kernelpack_create_request(const kernelpack_kernel* kernel,
                                             kernelpack_request** request) noexcept {
   return guard(__func__, [&] {
     auto& result = require_result(request, "request");
-    result = new kernelpack_request(require(kernel, "kernel"));
+    result = make_handle<kernelpack_request>(require(kernel, "kernel"));
   });
 }
 
@@ -186,7 +186,7 @@ kernelpack_status kernelpack_get_output(const kernelpack_request* request, const
   return guard(__func__, [&] {
     auto& result = require_result(tensor, "tensor");
     const kernelpack_request& ran = require(request, "request");
-    result = new kernelpack_tensor{ran.result(require_text(name, "name"))};
+    result = make_handle<kernelpack_tensor>(ran.result(require_text(name, "name")));
   });
 }
 

@@ -24,7 +24,7 @@ bool is_dtype(kernelpack_dtype dtype) noexcept {
 template <class... Parts>
 kernelpack_tensor* make_tensor(Parts&&... parts) {
   auto body = std::make_shared<const TensorBody>(std::forward<Parts>(parts)...);
-  return new kernelpack_tensor{std::move(body)};
+  return make_handle<kernelpack_tensor>(std::move(body));
 }
 
 StorageOptions storage_of(const kernelpack_storage_options* given) {
