@@ -124,7 +124,8 @@ GilRelease::~GilRelease() {
   try {
     PyEval_RestoreThread(state_);
   } catch (abi::__forced_unwind&) {
-    // Before 3.14 Python ends such a thread by unwinding its stack, which would run destructors that need the GIL.
+    // Before 3.14 Python ends such a thread by unwinding its stack, which would run destructors that need the
+    // GIL.
     for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
   }
 #else

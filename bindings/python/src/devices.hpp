@@ -26,8 +26,8 @@ struct PyDeviceTensor {
   const PyDevice& on() const { return *nb::inst_ptr<PyDevice>(device); }
 };
 
-/// Lets other Python threads run while this lives, unless the device forbids it. A thread that comes back when the
-/// interpreter is being finalized waits for the end of the process.
+/// Lets other Python threads run while this lives, unless the device forbids it. A thread that comes back
+/// when the interpreter is being finalized waits for the end of the process.
 class GilRelease {
  public:
   explicit GilRelease(bool keep) : state_(keep ? nullptr : PyEval_SaveThread()) {}
