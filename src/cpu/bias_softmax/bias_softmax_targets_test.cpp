@@ -132,6 +132,42 @@ TEST_P(BiasSoftmaxTargets, EveryBroadcastAndRowCount) {
   EXPECT_GT(runs, 2000);
 }
 
+/// Runs `use` with `depth` more lines of stack below the caller.
+template <class Use>
+__attribute__((noinline)) void at_depth(int depth, const Use& use) {
+  char line[64];
+  __asm__ volatile("" : : "r"(line) : "memory");
+  if (depth == 0) return use();
+  at_depth(depth - 1, use);
+  __asm__ volatile("" : : "r"(line) : "memory");
+}
+
+TEST_P(BiasSoftmaxTargets, SharedBiasRowsGiveTheSameBitsAtEveryStackAddress) {
+  // Copies of bias rows on the stack keep out of the first line of a page, wherever the stack is.
+  const Executor executor = executor_for(GetParam());
+  std::mt19937_64 random(test_seed());
+  std::normal_distribution<float> normal(0.0f, 3.0f);
+  for (const std::int64_t columns : {17, 77, 200}) {
+    for (const DType dtype : {DType::float32, DType::float16}) {
+      std::vector<float> data(static_cast<std::size_t>(60 * columns));
+      std::vector<float> bias(static_cast<std::size_t>(3 * columns));
+      for (float& value : data) value = normal(random);
+      for (float& value : bias) value = normal(random);
+      const Problem problem({dtype, 60, columns, 3, 20}, data, bias);
+      if (!bias_softmax_can(BiasSoftmaxMethod::registers, problem.shape, GetParam())) continue;
+      const auto first = run_forced(problem, forced(BiasSoftmaxMethod::registers), executor);
+      std::string report;
+      EXPECT_EQ(count_wrong(problem, first.data(), report), 0u) << to_string(GetParam()) << ": " << report;
+      for (int depth = 1; depth < 64; ++depth) {
+        at_depth(depth, [&] {
+          EXPECT_EQ(run_forced(problem, forced(BiasSoftmaxMethod::registers), executor), first)
+              << to_string(GetParam()) << " " << to_string(dtype) << " " << columns << " depth " << depth;
+        });
+      }
+    }
+  }
+}
+
 TEST_P(BiasSoftmaxTargets, ThreadsDoNotChangeBits) {
   for (const std::int64_t columns : {5, 64, 77, 500, 5000, 70000}) {
     const Problem problem = problem_of_kinds(DType::float32, columns, test_seed());

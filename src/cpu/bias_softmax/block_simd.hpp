@@ -64,11 +64,16 @@ KERNELPACK_INLINE bool block_rows(const Span<T> (&rows)[kRows]) {
 
 template <class V, class E, class T, bool kPrefetch>
 void block_range(const SoftmaxRows& rows, std::size_t first, std::size_t last) {
-  // Terms are kept in the output, but apart from it where it cannot hold them or still holds data. Their rows
-  // are whole lines, and one more, so that they do not compete for the same places of the cache.
-  const bool apart = sizeof(T) != sizeof(float) || rows.data == rows.output;
-  const std::size_t stride = (rows.columns + 31) / 16 * 16;
-  alignas(64) float terms[4 * (kBlockColumns<V> + 16)];
+  // Terms are kept in the output, but apart from it where it cannot hold them, still holds data, or would be
+  // stored to across lines. Their rows are whole lines, and one or two more, so that they do not compete for
+  // the same places of the cache.
+  constexpr bool kFine = sizeof(T) == sizeof(float);
+  constexpr bool kLines = V::kWholeLines && kFine;
+  const auto output = reinterpret_cast<std::uintptr_t>(rows.output) / sizeof(T);
+  const bool crossing = kLines && (output % V::kLanes != 0 || rows.columns % V::kLanes != 0);
+  const bool apart = !kFine || rows.data == rows.output || crossing;
+  const std::size_t stride = (rows.columns + 31) / 16 * 16 + (crossing ? 16 : 0);
+  alignas(64) float terms[4 * (kBlockColumns<V> + 32)];
   BiasRows<T> bias(rows, first);
   std::size_t row = first;
   while (row < last) {
@@ -76,7 +81,9 @@ void block_range(const SoftmaxRows& rows, std::size_t first, std::size_t last) {
     Span<T> span[4];
     for (std::size_t r = 0; r < count; ++r, bias.advance(1)) {
       span[r] = span_of<T>(rows, row + r, bias.get());
-      if (apart) span[r].terms = terms + r * stride;
+      if (!apart) continue;
+      span[r].terms = terms + r * stride;
+      if (crossing) span[r].terms += reinterpret_cast<std::uintptr_t>(span[r].y) / sizeof(T) % V::kLanes;
     }
     row += count;
     if (count == 4 && block_rows<V, E, T, kPrefetch, 4>(span)) continue;

@@ -77,8 +77,10 @@ KERNELPACK_INLINE typename V::Floats row_of(typename V::Rows4 rows, Index<I>) {
   return V::template broadcast<I>(rows);
 }
 
-/// Bytes that are asked for ahead of their use where tensors come from memory.
+/// Bytes that are asked for ahead of their use where tensors come from memory, and where they come from a
+/// cache.
 inline constexpr std::size_t kPrefetchBytes = 4096;
+inline constexpr std::size_t kCachedPrefetchBytes = 2048;
 
 /// Asks for what lies ahead: `from` to be read, `to` to be written.
 template <bool kPrefetch, class T, class U>

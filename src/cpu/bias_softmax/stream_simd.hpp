@@ -113,16 +113,27 @@ struct Scale {
   }
 };
 
+/// Scales the terms of a span. With kWholeLines the stores are lines of the output, one by one; the terms lie
+/// in memory as the output does, or their loads would cross lines instead.
 template <class V, class T>
 KERNELPACK_INLINE void write_terms(const Span<T>& span, const Tail<V>& tail, const Scale<V, T>& scale) {
   const std::size_t whole = span.columns - tail.fresh;
   const auto write = [&](std::size_t i)
                          KERNELPACK_INLINE_LAMBDA { V::store(span.y + i, scale(V::load(span.terms + i))); };
+  constexpr bool kLines = V::kWholeLines && Scale<V, T>::kFine;
+  const auto write_some = [&](std::size_t at, std::size_t count) KERNELPACK_INLINE_LAMBDA {
+    if (count != 0) V::store_partial(span.y + at, scale(V::load_partial(span.terms + at, count)), count);
+  };
   std::size_t i = 0;
+  if constexpr (kLines) {
+    i = (0 - reinterpret_cast<std::uintptr_t>(span.y) / sizeof(T)) % V::kLanes;
+    write_some(0, i);
+  }
   for (; i + 4 * V::kLanes <= whole; i += 4 * V::kLanes) {
     unrolled<4>([&](auto k) KERNELPACK_INLINE_LAMBDA { write(i + k * V::kLanes); });
   }
-  for (; i < whole; i += V::kLanes) write(i);
+  for (; i + V::kLanes <= whole; i += V::kLanes) write(i);
+  if constexpr (kLines) write_some(i, whole - i);
   if (tail.fresh != 0) V::store(span.y + span.columns - V::kLanes, scale(tail.terms));
 }
 

@@ -15,6 +15,7 @@ struct Vector {
   static constexpr std::size_t kLanes = 8;
   static constexpr bool kPermutes = true;
   static constexpr bool kFused = true;
+  static constexpr bool kWholeLines = false;
   static constexpr int kRegisterVectors = 16;
   static constexpr int kRegisterVectorsOfHalves = 8;
   static constexpr int rows_in_registers(int vectors) { return vectors <= 4 ? 4 : 2; }

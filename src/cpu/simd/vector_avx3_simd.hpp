@@ -16,7 +16,8 @@ namespace {
 struct Vector {
   static constexpr std::size_t kLanes = 16;
   static constexpr bool kPermutes = true;
-  static constexpr bool kFused = true;  ///< multiply_add rounds once
+  static constexpr bool kFused = true;       ///< multiply_add rounds once
+  static constexpr bool kWholeLines = true;  ///< a store that crosses lines is dear, a partial one is not
   /// The most vectors of a row that are kept in registers, by element type, and of how many rows at once.
   static constexpr int kRegisterVectors = 16;
   static constexpr int kRegisterVectorsOfHalves = 7;

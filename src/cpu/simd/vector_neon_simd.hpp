@@ -16,6 +16,7 @@ struct Vector {
   static constexpr std::size_t kLanes = 4;
   static constexpr bool kPermutes = false;
   static constexpr bool kFused = true;
+  static constexpr bool kWholeLines = false;
   static constexpr int kRegisterVectors = 8;
   static constexpr int kRegisterVectorsOfHalves = 8;
   static constexpr int rows_in_registers(int vectors) { return vectors <= 5 ? 4 : vectors <= 12 ? 2 : 1; }

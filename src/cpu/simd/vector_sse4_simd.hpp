@@ -16,6 +16,7 @@ struct Vector {
   static constexpr std::size_t kLanes = 4;
   static constexpr bool kPermutes = false;
   static constexpr bool kFused = false;
+  static constexpr bool kWholeLines = false;
   static constexpr int kRegisterVectors = 2;
   static constexpr int kRegisterVectorsOfHalves = 2;
   static constexpr int rows_in_registers(int vectors) { return vectors <= 2 ? 4 : 1; }
