@@ -9,10 +9,12 @@ binding with bound tensors, a few microseconds a call.
 
 import argparse
 import ctypes
+import glob
 import json
 import os
 import platform
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -41,7 +43,7 @@ def cases(size):
     yield "one row [1,8388608]", (1, 1, 1, 1 << 23), (1, 1, 1, 1 << 23), 1
 
 
-def make_session(dtype, data_shape, bias_shape, threads, folder):
+def write_model(dtype, data_shape, bias_shape, folder):
     kind = TensorProto.FLOAT if dtype == np.float32 else TensorProto.FLOAT16
     graph = helper.make_graph(
         [helper.make_node("Add", ["data", "bias"], ["sum"]), helper.make_node("Softmax", ["sum"], ["output"], axis=-1)],
@@ -53,6 +55,11 @@ def make_session(dtype, data_shape, bias_shape, threads, folder):
     model.ir_version = 8
     path = os.path.join(folder, "model.onnx")
     onnx.save(model, path)
+    return path
+
+
+def make_session(dtype, data_shape, bias_shape, threads, folder):
+    path = write_model(dtype, data_shape, bias_shape, folder)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
@@ -169,6 +176,18 @@ def draw(results, path):
     figure.savefig(path, dpi=120)
 
 
+def small_call(program):
+    """Kernel::run of [1,12,1,64] beside OrtApi::Run; the exit code of the program that measures them."""
+    runtime = glob.glob(os.path.join(os.path.dirname(onnxruntime.__file__), "capi", "libonnxruntime.so.*"))
+    if not runtime:
+        print("This onnxruntime has no library of its own", file=sys.stderr)
+        return 1
+    package = os.path.join(os.path.dirname(__file__), "..", "..", "packages", "com.microsoft.BiasSoftmax")
+    with tempfile.TemporaryDirectory() as folder:
+        model = write_model(np.float32, (1, 12, 1, 64), (1, 1, 1, 64), folder)
+        return subprocess.run([program, runtime[0], model, package], check=False).returncode
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("library", help="path of libkernelpack_peers.so")
@@ -179,7 +198,11 @@ def main():
     parser.add_argument("--only", default="", help="measure the cases whose name contains this")
     parser.add_argument("--json", help="write the results to this file")
     parser.add_argument("--png", help="draw bytes per second against row length (needs matplotlib)")
+    parser.add_argument("--small-call", metavar="PROGRAM", help="instead: one small call by both C++ interfaces, by this "
+                        "program (build/bin/kernelpack_small_call)")
     arguments = parser.parse_args()
+    if arguments.small_call:
+        return small_call(arguments.small_call)
 
     library = ctypes.CDLL(arguments.library)
     results = []
