@@ -214,7 +214,7 @@ void add_named(NamedValues& values, nb::handle given) {
     values.push_back({std::string(to_text(key)), to_attribute(value, to_text(key))});
 }
 
-GivenRequest explicit_request(PyKernel& self, nb::handle inputs, nb::handle attributes, nb::handle arguments,
+GivenRequest explicit_request(nb::handle inputs, nb::handle attributes, nb::handle arguments,
                               nb::handle outputs, nb::handle tunables, const std::string& variant, bool copy,
                               bool bare) {
   GivenRequest request;
@@ -227,7 +227,6 @@ GivenRequest explicit_request(PyKernel& self, nb::handle inputs, nb::handle attr
   add_named(request.tunables, tunables);
   if (!outputs.is_none())
     for (nb::handle name : outputs) request.wanted.push_back({std::string(to_text(name)), {}});
-  static_cast<void>(self);
   return request;
 }
 
@@ -235,7 +234,7 @@ PyOutputs run(PyKernel& self, nb::handle inputs, nb::handle attributes, nb::hand
               nb::handle outputs, nb::handle tunables, const std::string& variant, nb::handle out,
               nb::handle device, bool copy) {
   GivenRequest request =
-      explicit_request(self, inputs, attributes, arguments, outputs, tunables, variant, copy, false);
+      explicit_request(inputs, attributes, arguments, outputs, tunables, variant, copy, false);
   add_destinations(request, self.names, out);
   request.device = to_device(device);
   return run_request(self, request);
