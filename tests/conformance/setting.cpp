@@ -107,6 +107,11 @@ void ConformanceTest::SetUp() {
   }
   places_ = &there.places;
   ASSERT_TRUE(no_features().facts.features.empty());
+  // wgpu-native does not tell.
+  const char* subgroups = std::getenv("KERNELPACK_TEST_SUBGROUPS");
+  if (subgroups != nullptr && all_features().facts.subgroup_min_size) {
+    ASSERT_EQ(*all_features().facts.subgroup_min_size, std::atoi(subgroups));
+  }
   kernel_ = Kernel::get((kPackages / GetParam().generation / "com.microsoft.BiasSoftmax").string());
 }
 
