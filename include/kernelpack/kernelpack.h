@@ -214,7 +214,7 @@ typedef struct kernelpack_adopted_device {
   void* get_proc_address;
   /* Otherwise: the file of the library, which the process has loaded already. */
   const char* library;
-  void* instance; /* WGPUInstance. Dawn: for waits, which poll without it. May be NULL. */
+  void* instance; /* WGPUInstance. Dawn: for waits; NULL: the one that the device knows. */
   void* device;   /* WGPUDevice */
 } kernelpack_adopted_device;
 

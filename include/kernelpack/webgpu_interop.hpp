@@ -34,7 +34,8 @@ struct AdoptedDevice {
   void* get_proc_address = nullptr;
   /// Otherwise: the file of the library, which the process must have loaded already.
   std::string library{};
-  /// Dawn: the instance of the device, for waits; without it waits poll. May be null for wgpu-native.
+  /// Dawn: the instance of the device, for waits; null: the one that the device knows. May be null for
+  /// wgpu-native.
   WGPUInstanceImpl* instance = nullptr;
   WGPUDeviceImpl* device = nullptr;
 };

@@ -5,6 +5,22 @@
 #include "webgpu/storage.hpp"
 
 namespace kernelpack::webgpu {
+namespace {
+
+// The instance that the caller names or, with Dawn, that the device itself knows: ticking the device alone
+// does not make its callbacks come reliably.
+std::shared_ptr<const Instance> adopt_instance(std::shared_ptr<const Library> library,
+                                               const AdoptedDevice& adopted) {
+  const Functions& f = library->functions();
+  if (adopted.instance != nullptr || f.DeviceGetAdapter == nullptr || f.AdapterGetInstance == nullptr)
+    return Instance::adopt(std::move(library), adopted.instance);
+  const Handle<WGPUAdapter> adapter(f.DeviceGetAdapter(adopted.device), f.AdapterRelease);
+  if (!adapter) return Instance::adopt(std::move(library), nullptr);
+  const Handle<WGPUInstance> instance(f.AdapterGetInstance(adapter.get()), f.InstanceRelease);
+  return Instance::adopt(std::move(library), instance.get());
+}
+
+}  // namespace
 
 std::shared_ptr<Engine> adopt(const AdoptedDevice& adopted) {
   if (adopted.device == nullptr) throw Error(ErrorKind::device, "No device is given to adopt");
@@ -17,7 +33,7 @@ std::shared_ptr<Engine> adopt(const AdoptedDevice& adopted) {
     throw Error(ErrorKind::device,
                 "The library of the device to adopt is not given: neither get_proc_address nor a file");
   }
-  auto instance = Instance::adopt(std::move(library), adopted.instance);
+  auto instance = adopt_instance(std::move(library), adopted);
   return std::make_shared<Engine>(GpuDevice::adopt(std::move(instance), adopted.device));
 }
 

@@ -77,6 +77,19 @@ class AdoptTest : public DeviceTest {
   AdoptedDevice adopted_;
 };
 
+TEST_P(AdoptTest, NeedsNoInstance) {
+  adopted_.instance = nullptr;
+  const std::shared_ptr<Engine> engine = adopt(adopted_);
+  const std::vector<float> values{1, 2, 3, 4};
+  for (int round = 0; round < 5; ++round) {
+    const DeviceTensor tensor = allocate(engine, stored_as({DType::float32, {4}}, {}));
+    write(tensor, TensorView::of<float>(values, {4}));
+    std::vector<float> got(4);
+    read(tensor, MutableTensorView::of<float>(got, {4}));
+    EXPECT_EQ(got, values);
+  }
+}
+
 TEST_P(AdoptTest, RunsOnTheCallersBuffersAndLeavesTheDevice) {
   const auto a = buffer(256, kAll);
   const auto out = buffer(256, kAll);

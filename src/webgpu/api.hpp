@@ -92,7 +92,10 @@ struct Functions {
   std::size_t (*InstanceEnumerateAdapters)(WGPUInstance, const void* options,
                                            WGPUAdapter* adapters) = nullptr;
   float (*QueueGetTimestampPeriod)(WGPUQueue) = nullptr;
-  void (*DeviceTick)(WGPUDevice) = nullptr;  // Dawn, where no instance is known
+  // Dawn, where no instance is known.
+  WGPUAdapter (*DeviceGetAdapter)(WGPUDevice) = nullptr;
+  WGPUInstance (*AdapterGetInstance)(WGPUAdapter) = nullptr;
+  void (*DeviceTick)(WGPUDevice) = nullptr;
   void (*DeviceForceLoss)(WGPUDevice, std::uint32_t reason,
                           WGPUStringView message) = nullptr;  // Dawn, for tests
 };

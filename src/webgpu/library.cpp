@@ -67,6 +67,8 @@ std::shared_ptr<const Library> Library::from_symbols(const Symbols& symbols, std
   }
 #undef X
   if (library->is_dawn()) {
+    bind_function(f.DeviceGetAdapter, symbols, "wgpuDeviceGetAdapter");
+    bind_function(f.AdapterGetInstance, symbols, "wgpuAdapterGetInstance");
     bind_function(f.DeviceTick, symbols, "wgpuDeviceTick");
     bind_function(f.DeviceForceLoss, symbols, "wgpuDeviceForceLoss");
   } else {

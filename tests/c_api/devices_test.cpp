@@ -203,20 +203,10 @@ TEST_P(CApiGpu, IsAdopted) {
   kernelpack_adopted_device adopted{};
   adopted.struct_size = sizeof adopted;
   adopted.device = webgpu_device(*owner);
-  void* instance = nullptr;
-  if (std::string_view(GetParam()) == "dawn") {
-    const auto adapter_of = reinterpret_cast<void* (*)(void*)>(dlsym(library, "wgpuDeviceGetAdapter"));
-    const auto instance_of = reinterpret_cast<void* (*)(void*)>(dlsym(library, "wgpuAdapterGetInstance"));
-    const auto release_adapter = reinterpret_cast<void (*)(void*)>(dlsym(library, "wgpuAdapterRelease"));
-    ASSERT_TRUE(adapter_of != nullptr && instance_of != nullptr && release_adapter != nullptr);
-    void* adapter = adapter_of(adopted.device);
-    instance = instance_of(adapter);
-    release_adapter(adapter);
-    adopted.instance = instance;
+  if (std::string_view(GetParam()) == "dawn")
     adopted.get_proc_address = dlsym(library, "wgpuGetProcAddress");
-  } else {
+  else
     adopted.library = path.c_str();
-  }
   kernelpack_device* made = nullptr;
   expect_ok(kernelpack_adopt_device(&adopted, &made));
   DeviceHandle device(made);
@@ -246,7 +236,6 @@ TEST_P(CApiGpu, IsAdopted) {
   adopted.device = nullptr;
   EXPECT_EQ(report_of(kernelpack_adopt_device(&adopted, &made)),
             "argument: The argument adopted->device is NULL (kernelpack_adopt_device)");
-  if (instance != nullptr) reinterpret_cast<void (*)(void*)>(dlsym(library, "wgpuInstanceRelease"))(instance);
   dlclose(library);
 }
 
