@@ -1,6 +1,9 @@
 #include "kernelpack/tensor.hpp"
 
 #include <fmt/format.h>
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 #include <cstring>
 #include <new>
@@ -12,6 +15,22 @@ namespace kernelpack {
 namespace {
 
 constexpr std::align_val_t kAlignment{64};
+
+// Asks for huge pages: first writes to fresh memory otherwise cost more than what a kernel computes.
+void prefer_huge_pages(void* memory, std::size_t bytes) noexcept {
+#if defined(__linux__)
+  constexpr std::size_t kLeast = std::size_t{4} << 20;
+  constexpr std::uintptr_t kHugePage = std::uintptr_t{2} << 20;
+  if (bytes < kLeast) return;
+  const auto first = (reinterpret_cast<std::uintptr_t>(memory) + kHugePage - 1) & ~(kHugePage - 1);
+  const auto last = (reinterpret_cast<std::uintptr_t>(memory) + bytes) & ~(kHugePage - 1);
+  // A system without them refuses, which changes nothing.
+  if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
+#else
+  static_cast<void>(memory);
+  static_cast<void>(bytes);
+#endif
+}
 
 }  // namespace
 
@@ -54,6 +73,7 @@ Tensor Tensor::uninitialized(TensorSpec spec) {
   if (bytes > 0) {
     void* memory = ::operator new(bytes, kAlignment, std::nothrow);
     if (memory == nullptr) throw std::bad_alloc();
+    prefer_huge_pages(memory, bytes);
     tensor.memory_.reset(static_cast<std::byte*>(memory));
   }
   tensor.view_ = MutableTensorView(spec.dtype, std::move(spec.shape), {tensor.memory_.get(), bytes});
