@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""BiasSoftmax of this repository beside ONNX Runtime (Add + Softmax), NumPy, plain C++ and a plain copy.
+"""BiasSoftmax of this repository beside ONNX Runtime (Add + Softmax), oneDNN, NumPy, plain C++ and a plain copy.
 
 Every candidate computes the same tensors in the same process; candidates take turns within a round. A round is a
 few milliseconds of calls of each; the table shows medians over rounds, and rounds during which other processes took
@@ -103,6 +103,10 @@ def candidates(library, dtype, data, bias, output, repeat, threads, folder):
     yield "onnxruntime", 0.06 if threads > 1 else 0.0, run_session
     if dtype == np.float32:
         yield "plain C++", 0.0, lambda times: library.kernelpack_peers_plain(*shape, *buffers, threads, times)
+    if dtype == np.float32 and hasattr(library, "kernelpack_peers_onednn_prepare"):
+        if library.kernelpack_peers_onednn_prepare(*shape, *buffers):
+            yield "oneDNN", 0.006 if threads > 1 else 0.0, (
+                lambda times: library.kernelpack_peers_onednn_run(threads, times))
     if threads == 1 and data.nbytes <= 4 * MEBI and repeat == rows:
 
         def run_numpy(times):
