@@ -2,6 +2,8 @@
 
 import gc
 import importlib.util
+import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -119,6 +121,23 @@ def test_threads_share_a_device(kernel, gpu, random):
     for thread in threads:
         thread.join()
     assert faults == []
+
+
+def test_a_manifest_name_that_is_also_our_keyword(kernel, gpu, tmp_path, random):
+    # On a GPU, because the CPU's kernel looks for the names of the operator.
+    folder = tmp_path / "package"
+    shutil.copytree(kernel.folder, folder)
+    for file in [folder / "manifest.json", *folder.glob("*.jinja")]:
+        file.write_text(re.sub(r"(?<![-\w])bias(?![-\w])", "copy", file.read_text()))
+    renamed = kernelpack.get_kernel(str(folder), verify=False)
+    assert [each["name"] for each in renamed.contract["inputs"]] == ["data", "copy"]
+    data = random.standard_normal((5, 7), numpy.float32)
+    attributes = {"axis": 1, "is_inner_broadcast": 0}
+    out = renamed.run({"data": data, "copy": data[0]}, attributes, device=gpu)["output"]
+    numpy.testing.assert_allclose(out, softmax(data, data[0]), **bound(data, data[0]))
+    # As a keyword of a call it is ours, so that input is missing.
+    with pytest.raises(kernelpack.ContractError, match="copy"):
+        renamed(data=data, copy=True, device=gpu, **attributes)
 
 
 def test_closed_device(kernel, random):
