@@ -47,14 +47,15 @@ struct Choice {
   std::int64_t most_columns;
   std::int64_t most_columns_from_memory;
   std::int64_t most_bytes_without_prefetch;
+  std::int64_t most_bytes_without_prefetch_of_halves;
 };
 constexpr std::int64_t kMegabyte = std::int64_t{1} << 20;
 constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
 constexpr std::array kChoices{
-    Choice{BiasSoftmaxMethod::packed, 8, 8, 2 * kMegabyte},
-    Choice{BiasSoftmaxMethod::registers, 256, 256, 2 * kMegabyte},
-    Choice{BiasSoftmaxMethod::block, 1024, 192, 2 * kMegabyte},
-    Choice{BiasSoftmaxMethod::stream, kAny, kAny, kMegabyte / 2},
+    Choice{BiasSoftmaxMethod::packed, 8, 8, 2 * kMegabyte, 2 * kMegabyte},
+    Choice{BiasSoftmaxMethod::registers, 256, 256, 2 * kMegabyte, 2 * kMegabyte},
+    Choice{BiasSoftmaxMethod::block, 1024, 192, 2 * kMegabyte, 2 * kMegabyte},
+    Choice{BiasSoftmaxMethod::stream, kAny, kAny, 8 * kMegabyte, kMegabyte / 2},
 };
 /// Bytes of data and output from which they are taken to come from memory.
 constexpr std::int64_t kCachedBytes = 16 * kMegabyte;
@@ -194,7 +195,8 @@ BiasSoftmaxPlan plan_bias_softmax(const BiasSoftmaxShape& shape, int threads, Ta
   }
   for (const Choice& choice : kChoices) {
     plan.method = choice.method;
-    plan.prefetch = bytes > choice.most_bytes_without_prefetch;
+    plan.prefetch = bytes > (shape.dtype == DType::float16 ? choice.most_bytes_without_prefetch_of_halves
+                                                           : choice.most_bytes_without_prefetch);
     const bool few = from_memory && shape.dtype == DType::float32;
     const std::int64_t most = few ? choice.most_columns_from_memory : choice.most_columns;
     if (shape.columns <= most && bias_softmax_can(choice.method, shape, target)) break;
