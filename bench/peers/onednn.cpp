@@ -65,11 +65,14 @@ std::unique_ptr<Case> current;
 
 #define KERNELPACK_PEERS_EXPORT extern "C" __attribute__((visibility("default")))
 
-/// Prepares the case that kernelpack_peers_onednn_run computes; 0 if oneDNN has nothing for it.
+/// Prepares the case that kernelpack_peers_onednn_run computes; 0 if oneDNN has nothing for it. Debian's
+/// library runs on OpenMP, and primitives keep the number of threads that they are made with.
 KERNELPACK_PEERS_EXPORT int kernelpack_peers_onednn_prepare(std::int64_t rows, std::int64_t columns,
                                                             std::int64_t bias_rows, std::int64_t repeat,
-                                                            float* data, float* bias, float* output) {
+                                                            float* data, float* bias, float* output,
+                                                            int threads) {
   try {
+    omp_set_num_threads(threads);
     current = std::make_unique<Case>(rows, columns, bias_rows, repeat, data, bias, output);
     return 1;
   } catch (const std::exception&) {
@@ -77,8 +80,6 @@ KERNELPACK_PEERS_EXPORT int kernelpack_peers_onednn_prepare(std::int64_t rows, s
   }
 }
 
-KERNELPACK_PEERS_EXPORT void kernelpack_peers_onednn_run(int threads, int times) {
-  // Debian's library runs on OpenMP, whose threads are set for the calling thread.
-  omp_set_num_threads(threads);
+KERNELPACK_PEERS_EXPORT void kernelpack_peers_onednn_run(int times) {
   for (int i = 0; i < times; ++i) current->run();
 }

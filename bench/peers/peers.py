@@ -104,9 +104,9 @@ def candidates(library, dtype, data, bias, output, repeat, threads, folder):
     if dtype == np.float32:
         yield "plain C++", 0.0, lambda times: library.kernelpack_peers_plain(*shape, *buffers, threads, times)
     if dtype == np.float32 and hasattr(library, "kernelpack_peers_onednn_prepare"):
-        if library.kernelpack_peers_onednn_prepare(*shape, *buffers):
+        if library.kernelpack_peers_onednn_prepare(*shape, *buffers, threads):
             yield "oneDNN", 0.006 if threads > 1 else 0.0, (
-                lambda times: library.kernelpack_peers_onednn_run(threads, times))
+                lambda times: library.kernelpack_peers_onednn_run(times))
     if threads == 1 and data.nbytes <= 4 * MEBI and repeat == rows:
 
         def run_numpy(times):
