@@ -99,7 +99,8 @@ class Package {
  public:
   /// Loads `folder/build/webgpu` or a folder that itself holds manifest.json. Throws the first fault found.
   static Package load(const std::filesystem::path& folder, const LoadOptions& options = {});
-  /// All faults of the folder, in the order of the files and of the text; empty if it loads.
+  /// All faults of the folder, in the order of the files and of the text. Beyond what loading refuses, that
+  /// is a digest that does not match of a listed file that loading does not read (test.json, bench.json).
   static std::vector<Error> validate(const std::filesystem::path& folder, const LoadOptions& options = {});
 
   const std::string& op_id() const noexcept;

@@ -22,9 +22,6 @@ std::string_view to_string(DigestState state) noexcept {
 namespace package {
 namespace {
 
-// Files that are only listed (benchmarks) can be larger than what a package may use.
-constexpr std::size_t kLargestListedFile = std::size_t{64} << 20;
-
 std::string digest_text(std::string_view content) {
   return base64_encode(sha256(content));
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -9,6 +10,9 @@
 #include "package/model.hpp"
 
 namespace kernelpack::package {
+
+/// Files that are only listed (benchmarks) can be larger than what a package may use.
+inline constexpr std::size_t kLargestListedFile = std::size_t{64} << 20;
 
 /// The folder that holds the files of the package: `folder/build/webgpu`, or the folder itself. Throws io if
 /// there is no such folder and package if it holds no manifest.

@@ -48,6 +48,31 @@ TEST(Point2, AbsentTestAndBenchFilesLoad) {
   }
 }
 
+TEST(Point2, ValidationReportsChangedFilesThatLoadingDoesNotRead) {
+  const TestPackage package;
+  package.write("manifest.json", small_manifest());
+  package.write("a.wgsl.jinja", "fn main() {}");
+  package.write("test.json", "{}");
+  package.seal("ai.onnx.Small");
+  EXPECT_TRUE(Package::validate(package.folder()).empty());
+  package.write("test.json", "{ }");
+  EXPECT_TRUE(Package::load(package.folder()).verified());
+  const std::vector<Error> errors = Package::validate(package.folder());
+  ASSERT_EQ(errors.size(), 1U);
+  EXPECT_EQ(errors[0].kind(), ErrorKind::integrity);
+  EXPECT_NE(errors[0].message().find("The digest of file test.json ("), std::string::npos)
+      << errors[0].report();
+  EXPECT_TRUE(Package::validate(package.folder(), {.verify = false}).empty());
+}
+
+TEST(Manifest, ThatIsNoObjectIsOneFault) {
+  const TestPackage package(small_manifest());
+  package.write("manifest.json", "null");
+  const std::vector<Error> errors = Package::validate(package.folder(), {.verify = false});
+  ASSERT_EQ(errors.size(), 1U) << errors.back().report();
+  EXPECT_NE(errors[0].message().find("null"), std::string::npos) << errors[0].report();
+}
+
 TEST(Point3, UnlistedTemplateIsRefused) {
   const TestPackage package;
   package.write("manifest.json", small_manifest());

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <system_error>
@@ -44,6 +45,22 @@ class Loader {
       load();
     } catch (const Error& error) {
       faults_.add(error, kManifestRank);
+    }
+  }
+
+  /// The listed files that loading does not read, such as test.json, where they are present.
+  void check_unread_files() {
+    if (!model_->metadata || !options_.verify) return;
+    for (const auto& [name, digest] : model_->metadata->digests) {
+      const bool read = name == "manifest.json" || name == "metadata.json" ||
+                        std::any_of(model_->templates.begin(), model_->templates.end(),
+                                    [&](const TemplateFile& file) { return file.name == name; });
+      if (read || !is_present(model_->folder / name)) continue;
+      try {
+        check_digest(name, read_file(model_->folder / name, kLargestListedFile), options_, *model_);
+      } catch (const Error& error) {
+        faults_.add(error, kTemplateRank);
+      }
     }
   }
 
@@ -94,7 +111,8 @@ class Loader {
     }
     if (bare) check_expected(root);
     load_templates(root, options_, *model_);
-    if (metadata) check_metadata(Node(*metadata_source, metadata->root), *model_);
+    if (metadata && manifest->root.is_object())
+      check_metadata(Node(*metadata_source, metadata->root), *model_);
     model_->verified = !bare && options_.verify;
   }
 
@@ -132,7 +150,9 @@ Package Package::load(const std::filesystem::path& folder, const LoadOptions& op
 }
 
 std::vector<Error> Package::validate(const std::filesystem::path& folder, const LoadOptions& options) {
-  return package::Loader(folder, options).errors();
+  package::Loader loader(folder, options);
+  loader.check_unread_files();
+  return loader.errors();
 }
 
 const std::string& Package::op_id() const noexcept {
